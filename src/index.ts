@@ -51,16 +51,27 @@ export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions
 export type { FlowPage, FlowQuery, ListFlowsOptions } from './client/lists/flow-listing.ts'
 export type { FlowMember } from './client/flows/flow-member.ts'
 export type { FlowProgress } from './client/flows/flow-submission.ts'
+export type { HoldLaneOptions, LaneHandle, LaneSettings, LaneStatus } from './client/lanes/lane-handle.ts'
+export type { LaneSummary, LanesOptions } from './client/lanes/lane-listing.ts'
+export type { LaneRates } from './client/lanes/lane-rates.ts'
+export type { FairShare } from './client/define/fairness.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'
 export type { KeysOption } from './client/tokens/keys-option.ts'
-export type { ExecutionPage, LaneSummary, ListOptions, ListQuery } from './client/lists/listing.ts'
+export type { ExecutionPage, ListOptions, ListQuery } from './client/lists/listing.ts'
 export type { DependencyOptions, OpenFlow } from './client/flows/open-flow.ts'
 export type { StagedResult, StagedSubmitOptions } from './client/executions/staging.ts'
 export type { SubmitManyItem, SubmitOutcome } from './client/executions/submit-many.ts'
 export type { SubmitOptions } from './client/executions/submit.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/events/subscription.ts'
 export type { WaitOptions } from './client/events/await-end.ts'
+export type {
+  DrainWorkerOptions,
+  MarkWorkerDeadOptions,
+  WorkerDeath,
+  WorkerHandle,
+} from './client/workers/worker-handle.ts'
+export type { ListWorkersOptions, WorkerInfo, WorkerPage } from './client/workers/worker-listing.ts'
 export type { LogLevel } from './fabric/create-log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
 export type { Runtime, Timer } from './runtime/runtime.ts'

@@ -18,7 +18,7 @@ const states: Record<PublicState, { phase: Phase; meaning: string }> = {
     phase: 'delayed',
     meaning: 'Waits for a time: the delay of a submit, a retry, a postpone, or the delay after a signal.',
   },
-  rate_limited: { phase: 'blocked', meaning: 'Reserved for limits and budgets. No execution has this state yet.' },
+  rate_limited: { phase: 'blocked', meaning: 'Waits for a permit of a limit. It occupies no worker.' },
   waiting_dependencies: { phase: 'blocked', meaning: 'Waits for the executions that it depends on.' },
   active: { phase: 'active', meaning: 'A worker has the lease.' },
   suspended: { phase: 'suspended', meaning: 'Waits for a signal, a time or an operator. It occupies no worker.' },
@@ -56,6 +56,9 @@ const summaries: Record<OperationName, string> = {
   describeExecution: 'Returns the full description of one execution.',
   listExecutions: 'Lists executions, newest first.',
   countExecutions: 'Counts the executions of each lane by state.',
+  renewDuties: 'Renews the share of partitions that an engine examines, and returns it.',
+  leaveDuties: 'Gives the share of a closing engine back.',
+  listQueues: 'Lists the queues of a lane that have a namespace or needs, for workers that may serve them.',
   explainExecution: 'Returns the reason why an execution is not running.',
   inspectPartition: 'Returns the size of a partition and its overdue timers.',
   submitFlow:
@@ -103,7 +106,34 @@ const summaries: Record<OperationName, string> = {
   listWaitpoints: 'Lists the waitpoints of one execution, without tokens.',
   listOpenWaitpoints: 'Lists the open waitpoints of all executions, the oldest first.',
   startChildren: 'Starts children of an execution, and may suspend it until they have ended.',
+  configureLane: 'Pauses, drains, disables or resumes a lane or a task of it, or sets the weight of the lane.',
+  applyLane: 'Copies the settings of a lane into an execution partition.',
+  confirmLane: 'Notes that all execution partitions have a copy of the settings of a lane.',
+  listLanes: 'Lists the settings of lanes.',
   joinChildren: 'Suspends an execution until the children that it waits for have ended, as its policy asks.',
+  registerWorker: 'Registers a worker, or refreshes its registration.',
+  heartbeatWorker: 'Extends the registration of a worker, and returns a request to drain.',
+  unregisterWorker: 'Removes the registration of a worker that has closed.',
+  drainWorker: 'Asks a worker to finish its current work and to stop.',
+  markWorkerDead: 'Declares that the process of a worker has ended.',
+  listWorkers: 'Lists workers by their instance ids.',
+  listUnsweptWorkers: 'Lists lost and dead workers whose leases are not revoked yet.',
+  recordWorkerSweep: 'Records that the leases of a lost or dead worker were revoked in every partition.',
+  revokeWorkerLeases: 'Revokes the leases of a lost or dead worker; other workers can claim the executions.',
+  defineLimit: 'Creates a limit, or changes it: the change applies to the next admission of every key.',
+  deleteLimit: 'Deletes a limit. Executions that refer to it are not limited any more.',
+  listLimits: 'Lists the limits by name.',
+  describeLimit: 'Returns a limit with the usage of its keys, the busiest first.',
+  takePermits: 'Takes permits of limits for a worker process. Idempotent per request id.',
+  returnPermits:
+    'Returns permits, and names the partitions whose blocked work can use them. Idempotent per request id.',
+  renewPermits: 'Extends the permits of a worker process. Permits that have lapsed are not revived.',
+  holdLimit: 'Holds back one key of a limit for all workers.',
+  blockExecution:
+    'Gives back an execution for which a limit has no permit. It is blocked, with its place and its attempts as they were before the claim.',
+  openGates: 'Releases executions that a limit blocks, as many as permits are free.',
+  reconcileLimits:
+    'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
 }
 
 /** Operations that write, but change no execution. */
@@ -112,6 +142,24 @@ const asideFromExecutions: readonly OperationName[] = [
   'createFlow',
   'setFlowTags',
   'reconcileSiblingCancels',
+  'registerWorker',
+  'heartbeatWorker',
+  'unregisterWorker',
+  'drainWorker',
+  'markWorkerDead',
+  'recordWorkerSweep',
+  'configureLane',
+  'applyLane',
+  'confirmLane',
+  'defineLimit',
+  'deleteLimit',
+  'takePermits',
+  'returnPermits',
+  'renewPermits',
+  'holdLimit',
+  'reconcileLimits',
+  'renewDuties',
+  'leaveDuties',
 ]
 
 const timedCases: Record<DueCaseName, string> = {
@@ -139,7 +187,15 @@ const timedCases: Record<DueCaseName, string> = {
   flow_release: 'A flow is no longer held, and not all of its members are released: the rest is released.',
   flow_cancel: 'A flow was cancelled, and not all of its members are: the rest is cancelled.',
   flow_replay: 'A member was replayed, and not all nodes that were skipped because of it are: the rest is replayed.',
+  flow_follow_up: 'Begins the follow-up of a flow that has finished, after the members of its earlier run are removed.',
+  permit_expiry: 'A worker process has not renewed its permits of a limit: others can have them.',
+  gauge_idle: 'Nothing of a key of a limit is held, and nothing counts any more: its usage is removed.',
+  unblock:
+    'A limit blocks executions, and may have permits now: some of the executions can be claimed, the first ones first.',
   submission_abandoned: 'A flow was submitted in part, and the rest has not arrived: it is cancelled.',
+  share_expiry:
+    'A key that takes turns in a lane has had no submit for long: its share is removed if the lane is past its last turn.',
+  worker_expiry: 'A worker has sent no heartbeat for its ttl: it counts as lost. Later the registration is removed.',
 }
 
 const events: Record<EventType, string> = {
@@ -159,7 +215,7 @@ const events: Record<EventType, string> = {
   progress_updated: 'The holder reported progress.',
   priority_changed: 'The priority changed.',
   tags_set: 'The tags changed.',
-  execution_blocked: 'The execution waits for its dependencies, or its flow is held.',
+  execution_blocked: 'The execution waits for its dependencies or for a permit of a limit, or its flow is held.',
   execution_unblocked: 'The execution can be claimed, at `until` if that is set.',
   flow_created: 'A flow was created.',
   flow_sealed: 'The flow accepts no more members and ends with the last of them.',
@@ -177,9 +233,16 @@ const events: Record<EventType, string> = {
   signal_received: 'A signal was accepted, with this `effect`.',
   execution_unwinding:
     'The execution is about to end with `outcome`: its handler may undo its steps before, until `until` at most. With the effect `under_lease`, the holder does that in the same run.',
-  follow_up_set: 'The execution will run once more, with the input of a later submit, when its present run has ended.',
-  follow_up_started: 'A follow-up began: the execution runs once more, with another input.',
+  follow_up_set:
+    'The execution or flow will run once more, with the content of a later submit, when its present run has ended.',
+  follow_up_started: 'A follow-up began: the execution or flow runs once more, with other content.',
   follow_up_dropped: 'A cancel dropped a pending follow-up.',
+  worker_registered: 'A worker has registered.',
+  worker_unregistered: 'A worker has closed and withdrawn its registration.',
+  worker_draining: 'A worker was asked to finish its work and to claim nothing more, or has begun to.',
+  worker_lost: 'A worker has sent no heartbeat for its ttl.',
+  lane_changed: 'An operator has held or resumed a lane, or changed its weight.',
+  worker_dead: 'An operator declared that the process of a worker has ended.',
 }
 
 /** Draws the changes of phase, labelled with the operations that cause them. */

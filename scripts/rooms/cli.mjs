@@ -12,7 +12,9 @@ export const cli = {
     commands: [...command, 'commands/flows'],
     'commands/flows': command,
     'commands/keys': command,
+    'commands/lanes': command,
     'commands/waits': command,
+    'commands/workers': command,
   },
   shared: {},
 }

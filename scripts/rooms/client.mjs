@@ -7,9 +7,11 @@ export const client = {
     tokens: ['checks', 'define'],
     events: ['checks', 'define', 'transport'],
     journal: ['checks', 'define', 'transport', 'tokens', 'session'],
-    executions: ['checks', 'define', 'transport', 'events', 'journal', 'session'],
+    workers: ['checks', 'transport', 'session'],
+    executions: ['checks', 'define', 'transport', 'events', 'journal', 'workers', 'session'],
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'session'],
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],
+    lanes: ['checks', 'transport', 'session'],
   },
   /** The session joins the transport and the token signer; every capability is a set of functions over it. */
   shared: { session: ['session.ts'] },

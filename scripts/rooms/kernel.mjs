@@ -16,12 +16,17 @@ export const kernel = {
       'lifecycle/flows',
       'lifecycle/journal',
     ],
+    'lifecycle/limits': ['contract', 'model', 'rules', 'lifecycle'],
     'operations/executions': ['contract', 'model', 'rules', 'lifecycle/*'],
     // A claim runs what is due before it looks for work.
     'operations/leases': ['contract', 'model', 'rules', 'lifecycle/*', 'operations/due'],
     'operations/flows': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/journal': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/lanes': ['contract', 'model'],
+    'operations/limits': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/duties': ['contract', 'model', 'rules'],
+    'operations/workers': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/upkeep': ['contract', 'model', 'rules', 'lifecycle/*'],
   },
   /** Files directly in the folder that other rooms may import by these names. */

@@ -8,7 +8,7 @@ export const stores = {
     server: [],
     level: [],
     sql: ['port', 'working-set/overlay'],
-    memory: ['port', 'working-set/overlay'],
+    memory: ['port', 'level', 'working-set/overlay'],
     'working-set/overlay': ['port'],
     'working-set/load': ['port', 'sql', 'working-set/overlay'],
     'working-set/commit': ['port', 'working-set/overlay', 'working-set/load'],
@@ -52,5 +52,5 @@ export const stores = {
 
     open: ['port', 'level', 'sql', 'memory', 'sqlite/*', 'postgres/*', 'valkey/*'],
   },
-  shared: { port: ['store.ts', 'wake-listeners.ts'] },
+  shared: { port: ['store.ts', 'partitions.ts', 'wake-listeners.ts'] },
 }

@@ -5,6 +5,7 @@ export const worker = {
     lease: ['served-task', 'store'],
     claim: ['served-task', 'store', 'lease'],
     steps: ['error-text', 'store', 'lease'],
+    registry: ['served-task'],
     children: ['store', 'lease', 'steps'],
     context: ['error-text', 'store', 'lease', 'steps', 'children'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.

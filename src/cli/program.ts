@@ -8,7 +8,7 @@ import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { flowCommand } from './commands/flows/flow.ts'
 import { keysCommand } from './commands/keys/keys.ts'
-import { lanesCommand } from './commands/lanes.ts'
+import { lanesCommand } from './commands/lanes/lanes.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { reissueCommand } from './commands/waits/reissue.ts'
@@ -20,6 +20,7 @@ import { stepsCommand } from './commands/steps.ts'
 import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
+import { workersCommand } from './commands/workers/workers.ts'
 import { whyCommand } from './commands/why.ts'
 import { exitCodes } from './process/exit-codes.ts'
 import type { ExitCode } from './process/exit-codes.ts'
@@ -76,6 +77,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),
+    workersCommand(shell),
     keysCommand(shell),
     doctorCommand(shell),
     migrateCommand(shell),

@@ -45,8 +45,11 @@ import type {
 } from './journal/journal-calls.ts'
 import { listFlows } from './lists/flow-listing.ts'
 import type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
-import { countLanes, listExecutions } from './lists/listing.ts'
-import type { ExecutionPage, LaneSummary, ListOptions } from './lists/listing.ts'
+import { LaneHandle } from './lanes/lane-handle.ts'
+import { listLanes } from './lanes/lane-listing.ts'
+import type { LaneSummary, LanesOptions } from './lanes/lane-listing.ts'
+import { listExecutions } from './lists/listing.ts'
+import type { ExecutionPage, ListOptions } from './lists/listing.ts'
 import { readChildren, readSignals, readSteps } from './lists/step-listing.ts'
 import type { ReadOptions, SignalSummary, StepSummary } from './lists/step-listing.ts'
 import { listOpenWaitpoints, listWaitpointsOf } from './lists/waitpoint-listing.ts'
@@ -57,6 +60,9 @@ import { noKeys } from './tokens/key-ring.ts'
 import { Tokens } from './tokens/token.ts'
 import type { TokenSigner } from './tokens/token.ts'
 import { unwrap } from './transport/unwrap.ts'
+import { WorkerHandle } from './workers/worker-handle.ts'
+import { listWorkers } from './workers/worker-listing.ts'
+import type { ListWorkersOptions, WorkerPage } from './workers/worker-listing.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
@@ -76,6 +82,8 @@ export class Client implements FlowClient {
   /** @internal */
   readonly tokens: TokenSigner
   readonly namespace: string
+  /** Whether it reaches only its own namespace. */
+  readonly isBound: boolean
   /** The same calls, returning unions instead of throwing refusals. */
   readonly try: Calls
   readonly #session: Session
@@ -90,7 +98,8 @@ export class Client implements FlowClient {
     this.namespace = checkNamespace(options.namespace ?? 'default')
     this.batcher = new Batcher(store, runtime)
     this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
-    const within = options.allNamespaces === true ? undefined : this.namespace
+    this.isBound = options.allNamespaces !== true
+    const within = this.isBound ? this.namespace : undefined
     this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens, within)
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
@@ -132,7 +141,7 @@ export class Client implements FlowClient {
   ): Promise<ExecutionHandle | FlowHandle> {
     this.#refuseIfClosed()
     // The overloads pair flows with options of flows.
-    if (isFlow(what)) return await this.#submitFlow(what, input, options as FlowSubmitOptions)
+    if (isFlow(what)) return await this.#submitFlow(what, input, options)
     return await this.#submitTask(what, input, options)
   }
 
@@ -327,10 +336,38 @@ export class Client implements FlowClient {
     return await listExecutions(this.#session, options)
   }
 
-  /** Counts the executions of each lane by state. */
-  async lanes(lane?: string): Promise<LaneSummary[]> {
+  /**
+   * Lists the workers of the store with what they serve and how busy they are, also those of other processes. Lost and dead ones
+   * are listed for ten minutes.
+   */
+  async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
     this.#refuseIfClosed()
-    return await countLanes(this.#session, lane)
+    return await listWorkers(this.#session, options)
+  }
+
+  /**
+   * Returns a handle for a worker process, by its instance id.
+   *
+   * @example
+   * await fabric.worker(instanceId).drain({ reason: 'deploy' })
+   */
+  worker(instanceId: string): WorkerHandle {
+    return new WorkerHandle(() => {
+      this.#refuseIfClosed()
+      return this.#session
+    }, instanceId)
+  }
+
+  /** One lane: hold it, resume it, give it a weight. */
+  lane(name: string): LaneHandle {
+    this.#refuseIfClosed()
+    return new LaneHandle(this.#session, name)
+  }
+
+  /** Lists the lanes: the number of their executions by state, what operators have set for them, and their rates if asked for. */
+  async lanes(lane?: string, options: LanesOptions = {}): Promise<LaneSummary[]> {
+    this.#refuseIfClosed()
+    return await listLanes(this.#session, lane, options)
   }
 
   /** Yields events as they happen, in order within a partition. Each carries a cursor that a later call can resume from. */
@@ -406,7 +443,10 @@ export class Client implements FlowClient {
     const { result, isReplaced, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
       since = this.#ends.momentIn(partition)
     })
-    if (unwrap(result).kind === 'joined') return new FlowHandle(this, flowId, graph, 'joined')
+    const { kind } = unwrap(result)
+    if (kind === 'joined' || kind === 'follow_up' || kind === 'follow_up_replaced') {
+      return new FlowHandle(this, flowId, graph, kind)
+    }
     return new FlowHandle(this, flowId, graph, isReplaced ? 'replaced' : 'created', since)
   }
 

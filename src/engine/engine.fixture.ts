@@ -120,6 +120,7 @@ export function plainWish(executionId: ExecutionId): CreateInput {
 export function storeWith(store: Store, ways: Partial<Store>): Store {
   return {
     settings: store.settings,
+    level: store.level,
     run: (partition, calls) => store.run(partition, calls),
     readEvents: (partition, after, limit) => store.readEvents(partition, after, limit),
     trimEvents: (partition, olderThan, keepCount) => store.trimEvents(partition, olderThan, keepCount),

@@ -38,6 +38,9 @@ test('all scanners run and report their status', async () => {
     { kind: 'enabled', scanner: 'edge_cancel_reconciler', everyMs: 10_000 },
     { kind: 'enabled', scanner: 'cancel_reconciler', everyMs: 15_000 },
     { kind: 'enabled', scanner: 'flow_projector', everyMs: 60_000 },
+    { kind: 'enabled', scanner: 'worker_sweep', everyMs: 60_000 },
+    { kind: 'enabled', scanner: 'lane_copier', everyMs: 60_000 },
+    { kind: 'enabled', scanner: 'quota_reconciler', everyMs: 30_000 },
   ])
   for (const status of engine.status()) {
     if (status.kind !== 'enabled') throw new Error('a scanner is off')
@@ -152,7 +155,7 @@ describe('closing', () => {
     const closed = engine.close()
     await world.runtime.advance(CLOSE_GRACE_MS)
 
-    expect(await closed).toBe(1)
-    expect(world.log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { unfinished: 1 } })
+    expect(await closed).toBe(2)
+    expect(world.log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { unfinished: 2 } })
   })
 })

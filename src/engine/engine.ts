@@ -1,12 +1,14 @@
 /**
  * Runs the background work of a fabric: timers, retention and reconciliation. An engine may run in a worker's process or
- * in its own. Any number of engines may share a store: each operation re-checks its precondition, so work is done once.
+ * in its own. Any number of engines may share a store: each operation re-checks its precondition, so work is done once. They
+ * divide the partitions among them, so that ten engines read little more than one.
  */
 import type { TenantFilter } from '../kernel/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
 import { invalidConfiguration, show } from '../options/invalid-input.ts'
 import { shape } from '../options/shape.ts'
+import { Duties } from './runner/duties.ts'
 import { metricsRegistry } from './runner/metrics.ts'
 import type { MetricsRegistry } from './runner/metrics.ts'
 import { Runner } from './runner/runner.ts'
@@ -18,7 +20,10 @@ import { due } from './scanners/due.ts'
 import { edgeCancelReconciler } from './scanners/edge-cancel-reconciler.ts'
 import { flowProjector } from './scanners/flow-projector.ts'
 import { indexReconciler } from './scanners/index-reconciler.ts'
+import { quotaReconciler } from './scanners/quota-reconciler.ts'
 import { retentionTrimmer } from './scanners/retention-trimmer.ts'
+import { laneCopier } from './scanners/lane-copier.ts'
+import { workerSweep } from './scanners/worker-sweep.ts'
 import { Supervisor } from './runner/supervisor.ts'
 
 export type ScannerName =
@@ -29,6 +34,9 @@ export type ScannerName =
   | 'edge_cancel_reconciler'
   | 'cancel_reconciler'
   | 'flow_projector'
+  | 'worker_sweep'
+  | 'lane_copier'
+  | 'quota_reconciler'
 
 export const LEAST_INTERVAL_MS = 10
 /** How long `close` waits for calls in flight. */
@@ -67,7 +75,12 @@ export function startEngine(options: EngineOptions): Engine {
   const { runtime, log, intervals = {}, metrics = metricsRegistry() } = options
   checkIntervals(intervals, 'intervals')
   const supervisor = new Supervisor(runtime, log, metrics)
-  const runnerOptions = { batcher: options.batcher, runtime, log, metrics, filter: wholeFilter(options.filter) }
+  const filter = wholeFilter(options.filter)
+  const common = { batcher: options.batcher, runtime, log, metrics }
+  const duties = takesShare(filter, intervals)
+    ? new Duties({ ...common, shortestMs: intervals.due ?? due.everyMs })
+    : undefined
+  const runnerOptions = { ...common, filter, duties }
 
   /** Starts one scanner and returns a function that reads its status. */
   const startScanner = <Cursor>(scanner: Scanner<ScannerName, Cursor>): (() => ScannerStatus) => {
@@ -91,7 +104,11 @@ export function startEngine(options: EngineOptions): Engine {
     startScanner(edgeCancelReconciler),
     startScanner(cancelReconciler),
     startScanner(flowProjector),
+    startScanner(workerSweep),
+    startScanner(laneCopier),
+    startScanner(quotaReconciler),
   ]
+  if (duties !== undefined) supervisor.start(duties)
 
   let closing: Promise<number> | undefined
   const close = () => (closing ??= stop(supervisor, log))
@@ -116,6 +133,11 @@ function wholeFilter(filter: TenantFilter | undefined): TenantFilter | undefined
   return filter?.namespace === undefined && filter?.tag === undefined ? undefined : filter
 }
 
+/** Other engines rely on an engine with a share, so it examines everything there: all tenants, with all scanners. */
+function takesShare(filter: TenantFilter | undefined, intervals: NonNullable<EngineOptions['intervals']>): boolean {
+  return filter === undefined && !Object.values(intervals).includes(0)
+}
+
 const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)('{ due: 1_000 }', {
   due: checkInterval,
   retention_trimmer: checkInterval,
@@ -124,6 +146,9 @@ const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)(
   edge_cancel_reconciler: checkInterval,
   cancel_reconciler: checkInterval,
   flow_projector: checkInterval,
+  worker_sweep: checkInterval,
+  lane_copier: checkInterval,
+  quota_reconciler: checkInterval,
 })
 
 function checkInterval(everyMs: unknown, field: string): number {

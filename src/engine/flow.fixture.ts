@@ -141,4 +141,7 @@ const allScanners = [
   'edge_cancel_reconciler',
   'cancel_reconciler',
   'flow_projector',
+  'worker_sweep',
+  'lane_copier',
+  'quota_reconciler',
 ]

@@ -1,5 +1,7 @@
 /** Every error code that a caller can receive. HTTP status, retry advice, CLI text and the error reference use it. */
 
+import { CHILD_DEPTH_MAX, CHILD_MAX } from './limits.ts'
+
 export interface ErrorEntry {
   readonly status: number
   /** Whether the same call can succeed later without any other change. */
@@ -58,6 +60,24 @@ export const errorCatalogue = {
     text: 'The id belongs to work that was submitted with another input.',
     advice:
       "Use another id for other work; or say with ifExists what to do, whatever the input: 'join' follows the existing work, 'after' runs it once more, 'replace' begins again.",
+  },
+  lane_draining: {
+    status: 409,
+    retry: 'never',
+    text: 'The lane, or the task in it, is being drained and accepts no new work.',
+    advice: 'Submit to another lane, or resume this one: flowfabric lanes shows who drains it and why.',
+  },
+  lane_disabled: {
+    status: 409,
+    retry: 'never',
+    text: 'The lane, or the task in it, is disabled and accepts no new work.',
+    advice: 'Submit to another lane, or resume this one: flowfabric lanes shows who has disabled it and why.',
+  },
+  too_many_held_tasks: {
+    status: 409,
+    retry: 'never',
+    text: 'Too many tasks of the lane are paused, drained or disabled.',
+    advice: 'Hold the lane as a whole, or resume some of its tasks.',
   },
   execution_in_progress: {
     status: 409,
@@ -194,7 +214,7 @@ export const errorCatalogue = {
   flow_busy: {
     status: 503,
     retry: 'later',
-    text: 'The flow is being replayed.',
+    text: 'The flow is being replayed, or is about to begin its follow-up.',
     advice: 'Call again in a moment.',
   },
   flow_failed: {
@@ -312,6 +332,30 @@ export const errorCatalogue = {
     text: 'The store was written by a newer version.',
     advice: 'Upgrade this program.',
   },
+  worker_not_found: {
+    status: 404,
+    retry: 'never',
+    text: 'No worker has this instance id.',
+    advice: 'List the workers: a closed worker is removed at once, a lost or dead one after a while.',
+  },
+  worker_not_live: {
+    status: 409,
+    retry: 'never',
+    text: 'The worker is lost or dead.',
+    advice: 'Nothing is left to drain: its executions are claimed by other workers.',
+  },
+  instance_in_use: {
+    status: 409,
+    retry: 'never',
+    text: 'Another process has registered this worker instance.',
+    advice: 'Give each process an instance id of its own, or take the registration over.',
+  },
+  level_too_low: {
+    status: 409,
+    retry: 'never',
+    text: 'The level of the store is too low for this feature.',
+    advice: 'Once every process runs this version, run "flowfabric migrate". See docs/upgrading.md.',
+  },
   older_schema: {
     status: 500,
     retry: 'never',
@@ -378,16 +422,22 @@ export const errorCatalogue = {
     text: 'The children of the execution are still being cancelled.',
     advice: 'Try again in a moment: an engine cancels them.',
   },
+  too_many_needs: {
+    status: 409,
+    retry: 'never',
+    text: 'The task has too many different combinations of needs in its lane.',
+    advice: 'Name kinds of machines as needs, or use another lane.',
+  },
   child_limit_exceeded: {
     status: 409,
     retry: 'never',
-    text: 'The execution has started as many children as it may.',
+    text: `The execution has started ${CHILD_MAX} children, which is the limit.`,
     advice: 'Let children start children, or start detached executions from another one.',
   },
   child_depth_exceeded: {
     status: 409,
     retry: 'never',
-    text: 'The execution has as many parents above it as it may.',
+    text: `The execution has ${CHILD_DEPTH_MAX} parents above it, which is the limit.`,
     advice: 'Start the child with detached: true, or use fewer levels.',
   },
   step_limit_exceeded: {
@@ -420,6 +470,18 @@ export const errorCatalogue = {
     text: 'The work completed, but its result was removed after its retention.',
     advice:
       "Raise the retention if results are needed for longer; to run the work again, submit it with ifExists: 'replace'.",
+  },
+  limit_not_found: {
+    status: 404,
+    retry: 'never',
+    text: 'No limit has this name.',
+    advice: 'Define the limit, or list the limits to check the name.',
+  },
+  limit_not_needed: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution needs no permit of this limit.',
+    advice: 'Give back an execution only for a limit that its claim names.',
   },
   waitpoint_not_found: {
     status: 404,

@@ -1,7 +1,7 @@
 export { errorCatalogue } from './errors.ts'
 export type { ErrorCode, ErrorEntry } from './errors.ts'
 export type { LeaseRefusal } from './lifecycle/fence.ts'
-export { PARENT_STOPPED } from './lifecycle/endings/cancel-children.ts'
+export { PARENT_STOPPED, SIBLING_FAILED } from './lifecycle/endings/cancel-children.ts'
 export { countChange } from './lifecycle/flow-counts.ts'
 export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
 export { nextRank } from './lifecycle/flows/rank-order.ts'
@@ -17,57 +17,77 @@ export {
   BATCH_REPLY_BYTES,
   BATCH_WORK_LIMIT,
   BUFFERED_SIGNAL_MAX,
+  CANCEL_GRACE_DEFAULT_MS,
   CHILD_DEPTH_MAX,
   CHILD_JOIN_MAX,
   CHILD_MAX,
   CHILD_START_MAX,
-  JOIN_NEED_MAX,
-  CANCEL_GRACE_DEFAULT_MS,
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
   CLAIM_INPUT_BYTES,
   CLAIM_INPUT_COUNT,
-  INPUT_PAGE_MAX,
   CLAIM_PAYLOAD_BYTES,
   CLAIM_QUEUE_COUNT_MAX,
+  CLASS_NEEDS_BYTES,
   CLAIM_RECOVERY_SCAN_COUNT,
-  CONDITION_DEPTH_MAX,
-  CONDITION_NEED_MAX,
-  CONDITION_NODE_MAX,
-  CONDITION_SOURCE_MAX,
   COMPENSATION_MAX,
   COMPENSATION_RECLAIM_COUNT,
   COMPENSATION_TIMEOUT_DEFAULT_MS,
   COMPENSATION_WAIT_MS,
+  CONDITION_DEPTH_MAX,
+  CONDITION_NEED_MAX,
+  CONDITION_NODE_MAX,
+  CONDITION_SOURCE_MAX,
   COUNT_MAX,
+  DELETED_LIMIT_MS,
   DUE_HIDDEN_MS,
   DUE_SCAN_COUNT,
   DURATION_MAX_MS,
+  DUTY_TTL_MS,
   EDGE_PAGE_MAX,
   EXPIRED_WAITPOINT_COUNT,
   FAILURE_MESSAGE_BYTES,
   FLOW_ATOMIC_NODE_MAX,
+  FOLLOW_UP_EDGE_MAX,
+  FOLLOW_UP_NODE_MAX,
   FLOW_EDGE_MAX,
   FLOW_MEMBER_MAX,
   FLOW_RECONCILE_COUNT,
+  GATE_RELEASE_MAX,
+  GATE_WAIT_MAX_MS,
   GRAPH_SEARCH_MAX,
-  INDEXED_TAG_COUNT_MAX,
-  IN_DEGREE_MAX,
-  KEY_BYTES,
   INCOMPLETE_RUN_MAX,
+  INDEXED_TAG_COUNT_MAX,
+  INPUT_NAME_BYTES,
+  INPUT_PAGE_MAX,
+  IN_DEGREE_MAX,
+  JOIN_NEED_MAX,
+  KEY_BYTES,
   LANE_BYTES,
   LEASE_TTL_DEFAULT_MS,
+  LANE_TASK_COUNT_MAX,
+  LANE_WEIGHT_MAX,
+  LANE_WEIGHT_MIN,
+  SHARE_CHECK_MS,
   LEASE_TTL_MIN_MS,
+  LIMIT_HOLD_MAX_MS,
+  LIMIT_OVERDUE_MS,
+  LIMIT_PROBE_MS,
   LINK_BUFFERED_MAX,
   LIST_PAGE_MAX,
   LIST_SCAN_COUNT,
   MEMBER_PAGE_MAX,
   NAME_BYTES,
+  NEEDS_BYTES,
+  NEEDS_CLASS_MAX,
+  NEED_COUNT_MAX,
+  NODE_NAME_BYTES,
   OPEN_WAITPOINT_MAX,
   OPERATION_WORK_LIMIT,
   PAST_REQUEST_MAX,
   PAYLOAD_BYTES,
+  PERMIT_REQUEST_MAX,
   PRIORITY_MAX,
   PROGRESS_MESSAGE_BYTES,
   PURGE_COUNT_MAX,
@@ -75,10 +95,10 @@ export {
   READS_PER_UNIT,
   REASON_BYTES,
   RECLAIM_CAP,
+  RECONCILE_SCAN_COUNT,
   REFUSAL_LIMIT_DEFAULT,
   REFUSING_BUILD_LIMIT_DEFAULT,
   REFUSING_BUILD_LIMIT_MAX,
-  RECONCILE_SCAN_COUNT,
   REPLAY_CAP,
   RESOLVE_PAGE_COUNT,
   RESULT_BYTES,
@@ -91,9 +111,9 @@ export {
   SIGNAL_PAYLOAD_BYTES,
   STACK_BYTES,
   STEP_MAX,
+  STEP_NAME_BYTES,
   STEP_PAGE_BYTES,
   STEP_PAGE_MAX,
-  STEP_NAME_BYTES,
   STEP_TOTAL_BYTES,
   STEP_VALUE_BYTES,
   SUBMISSION_IDLE_MS,
@@ -101,6 +121,12 @@ export {
   TAG_VALUE_BYTES,
   WAITPOINT_EXPIRY_MAX_MS,
   WAITPOINT_PAGE_MAX,
+  WINDOW_ENTRY_MAX,
+  WORKER_FORGET_MS,
+  WORKER_REASON_BYTES,
+  WORKER_TASK_MAX,
+  WORKER_TTL_DEFAULT_MS,
+  WORKER_TTL_MIN_MS,
 } from './limits.ts'
 export type {
   BlobInfo,
@@ -109,7 +135,9 @@ export type {
   FailureInput,
   FlowId,
   Instant,
+  LimitRef,
   Outcome,
+  RetryPolicy,
   Tag,
 } from './model/base-records.ts'
 export {
@@ -125,7 +153,16 @@ export { valueKeyOf } from './rules/step-value.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
-export { concernsHolder, eventFields, eventOf, eventTypes, flowSubject, isEndEvent } from './model/events.ts'
+export {
+  concernsHolder,
+  eventFields,
+  eventOf,
+  eventTypes,
+  flowSubject,
+  isEndEvent,
+  laneSubject,
+  workerSubject,
+} from './model/events.ts'
 export type { EventDetail, EventSubject, EventType, FabricEvent } from './model/events.ts'
 export type {
   Attempt,
@@ -141,7 +178,6 @@ export type {
   Phase,
   Progress,
   Queue,
-  RetryPolicy,
   Unwinding,
 } from './model/execution-schema.ts'
 export type {
@@ -161,7 +197,9 @@ export type {
   MemberCounts,
   Membership,
   OutcomeRule,
+  PendingNode,
 } from './model/flow-schema.ts'
+export type { PartitionFamily } from './model/families.ts'
 export { guardOf, recordsNamedBy, recordsReadAfter } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export {
@@ -174,21 +212,28 @@ export {
   OPEN_WAITPOINTS_INDEX,
   OUTBOUND_PREFIX,
   PURGE_INDEX,
-  QUEUES_INDEX,
   SIBLING_CANCELS_INDEX,
+  WORKERS_INDEX,
   attemptsIndex,
   bufferedSignalsIndex,
   edgeId,
   inboundIndex,
+  isNameIndex,
   isReadyIndex,
+  isTimersIndex,
+  queueOfIndex,
   laneIndex,
   membersIndex,
   outboundIndex,
   queueId,
   readyIndex,
+  SHARES_INDEX,
+  shareId,
+  turnScope,
   signalsIndex,
   stepsIndex,
   tagIndex,
+  timersIndex,
   waitpointsIndex,
 } from './model/indexes.ts'
 export type {
@@ -211,12 +256,27 @@ export type {
   WaitEnd,
   Waitpoint,
 } from './model/journal-schema.ts'
-export { SEPARATOR, isFlowId, joinName, taskClass, taskOfClass } from './model/names.ts'
+export type { Gate, Gauge, Holding, Limit, LimitCause, Rate } from './model/limit-schema.ts'
+export { SEPARATOR, isFlowId, joinName } from './model/names.ts'
+export { DEFAULT_NAMESPACE, fairClass, parseClass, taskClass, taskOfClass } from './model/task-class.ts'
+export type { NeedsName } from './model/task-class.ts'
+export { NEEDS_SEPARATOR, canonicalNeeds, missingNeeds } from './rules/needs.ts'
+export { namedTypes } from './model/named-types.ts'
 export { compareKeyed } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
-export type { AnyRecord, RecordType, RecordTypes } from './model/records.ts'
+export type {
+  AnyRecord,
+  Duties,
+  Lane,
+  LaneHold,
+  RecordType,
+  RecordTypes,
+  Rotation,
+  Share,
+  Worker,
+} from './model/records.ts'
 export {
   DATA_VERSION,
   fieldsOf,
@@ -238,6 +298,7 @@ export { cancelExecution } from './operations/executions/cancel-execution.ts'
 export type { CancelResult } from './operations/executions/cancel-execution.ts'
 export { changePriority } from './operations/executions/change-priority.ts'
 export type { PriorityResult } from './operations/executions/change-priority.ts'
+export type { ListedQueue } from './operations/executions/list-queues.ts'
 export { countExecutions } from './operations/executions/count-executions.ts'
 export type { LaneCounts } from './operations/executions/count-executions.ts'
 export { createExecution } from './operations/executions/create-execution.ts'
@@ -245,8 +306,8 @@ export type { CreateResult } from './operations/executions/create-execution.ts'
 export { describeExecution } from './operations/executions/describe-execution.ts'
 export type { DescribeResult } from './operations/executions/describe-execution.ts'
 export { explainExecution } from './operations/executions/explain-execution.ts'
-export type { ExplainResult, Explanation } from './operations/executions/explain-execution.ts'
-export { listExecutions } from './operations/executions/list-executions.ts'
+export type { ExplainResult, Explanation, LimitBlock } from './operations/executions/explain-execution.ts'
+export { listExecutions, matchesListing } from './operations/executions/list-executions.ts'
 export type { ListInput } from './operations/executions/list-executions.ts'
 export { replayExecution } from './operations/executions/replay-execution.ts'
 export type { ReplayFrom, ReplayInput, ReplayResult } from './operations/executions/replay-execution.ts'
@@ -255,7 +316,9 @@ export type { SetTagsResult } from './operations/executions/set-tags.ts'
 export type { AddDependencyInput, AddDependencyResult } from './operations/flows/add-dependency.ts'
 export type { AddExecutionInput, AddExecutionResult, UpstreamInput } from './operations/flows/add-execution-to-flow.ts'
 export type { CancelFlowInput, CancelFlowResult } from './operations/flows/cancel-flow.ts'
-export type { CreateFlowInput, CreateFlowResult, FlowInput } from './operations/flows/create-flow.ts'
+export type { CreateFlowInput, CreateFlowResult } from './operations/flows/create-flow.ts'
+export type { FlowInput } from './lifecycle/flows/new-flow.ts'
+export type { EdgeInput, NodeInput } from './lifecycle/flows/new-graph.ts'
 export type {
   DescribeFlowResult,
   FlowView,
@@ -266,13 +329,7 @@ export type {
 export type { SealResult } from './operations/flows/seal-flow.ts'
 export type { SetPolicyResult } from './operations/flows/set-edge-group-policy.ts'
 export type { SetFlowTagsResult } from './operations/flows/set-flow-tags.ts'
-export type {
-  EdgeInput,
-  FlowIfExists,
-  NodeInput,
-  SubmitFlowInput,
-  SubmitFlowResult,
-} from './operations/flows/submit-flow.ts'
+export type { FlowIfExists, SubmitFlowInput, SubmitFlowResult } from './operations/flows/submit-flow.ts'
 export type { CloseWaitpointResult, ReissueWaitpointResult } from './operations/journal/change-waitpoint.ts'
 export type { CreateWaitpointInput, CreateWaitpointResult } from './operations/journal/create-waitpoint.ts'
 export type { DeliverSignalInput, DeliverSignalResult, TokenBinding } from './operations/journal/deliver-signal.ts'
@@ -287,8 +344,13 @@ export type {
 export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
 export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
+export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
+export type { DefineLimitInput } from './operations/limits/define-limit.ts'
+export type { PermitReturn, ReturnAnswer } from './operations/limits/return-permits.ts'
+export type { PermitRequest, TakeAnswer, TakeInput } from './operations/limits/take-permits.ts'
 export { claimForWorker } from './operations/leases/claim-for-worker.ts'
-export type { ClaimInput, ClaimResult, Claimed, QueueName } from './operations/leases/claim-for-worker.ts'
+export type { QueueName } from './operations/leases/claim-candidates.ts'
+export type { ClaimInput, ClaimResult, Claimed } from './operations/leases/claim-for-worker.ts'
 export { completeExecution } from './operations/leases/complete-execution.ts'
 export { delayExecution } from './operations/leases/delay-execution.ts'
 export { failExecution } from './operations/leases/fail-execution.ts'
@@ -300,6 +362,9 @@ export type { RenewResult } from './operations/leases/renew-lease.ts'
 export { revokeLease } from './operations/leases/revoke-lease.ts'
 export type { RevokeResult } from './operations/leases/revoke-lease.ts'
 export { updateProgress } from './operations/leases/update-progress.ts'
+export type { RevokeCursor } from './operations/leases/revoke-worker-leases.ts'
+export type { WorkerFacts } from './operations/workers/register-worker.ts'
+export type { UnsweptWorker } from './operations/workers/sweep-workers.ts'
 export type { AuditCursor, FlowDrift } from './operations/upkeep/audit-flows.ts'
 export type { IndexProblem } from './operations/upkeep/index-repair.ts'
 export { inspectPartition } from './operations/upkeep/inspect-partition.ts'
@@ -308,6 +373,7 @@ export { purgeExecutions } from './operations/upkeep/purge-executions.ts'
 export type { PurgeInput } from './operations/upkeep/purge-executions.ts'
 export type { SiblingCancelOutcome } from './operations/upkeep/reconcile-cancels.ts'
 export type { DependencyCursor, DependencyProblem } from './operations/upkeep/reconcile-dependencies.ts'
+export type { LimitCursor, LimitProblem } from './operations/upkeep/reconcile-limits.ts'
 export { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
 export type { ReconcileCursor } from './operations/upkeep/reconcile-indexes.ts'
 export { planCall, plans } from './read-plans.ts'
@@ -320,7 +386,7 @@ export type { SignalFacts } from './rules/condition.ts'
 export { ALL_OF, countEffect, edgeEffect, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
 export { UNDER_LEASE } from './lifecycle/phases.ts'
-export { dueAt, isKeptForParent, unwindingUntil } from './rules/execution-state.ts'
+export { dueAt, isAtRest, isKeptForParent, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,
   CONDITION_NOT_MET,
@@ -340,6 +406,7 @@ export type { MemberBucket, PublicFlowState } from './rules/flow-state.ts'
 export { entriesOf } from './rules/index-entries.ts'
 export { isMailbox, mailboxOf, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
 export { mayRetry, retryDelayMs } from './rules/retry-policy.ts'
+export { servesNamespace } from './rules/worker-state.ts'
 export { nextSeed } from './rules/seeded-random.ts'
 export type { TenantFilter } from './rules/tenant-filter.ts'
 export type { BlobInput, Range, Tx } from './tx.ts'

@@ -27,10 +27,39 @@ export const INDEXED_TAG_COUNT_MAX = 4
 export const NAME_BYTES = 128
 /** The name of a step. A longer one is stored as its beginning and a hash. */
 export const STEP_NAME_BYTES = 512
+/** The name of a node. A longer one is stored as its beginning and a hash. */
+export const NODE_NAME_BYTES = 512
+/** The name of an input, a key in `ctx.inputs`. A longer one is stored as its beginning and a hash. */
+export const INPUT_NAME_BYTES = 4_096
 /** The highest version of a task. */
 export const VERSION_MAX = 1_000_000
 export const LANE_BYTES = 64
 export const KEY_BYTES = 512
+/** Needs of one execution, and capabilities of one worker. */
+export const NEED_COUNT_MAX = 256
+/** Bytes of all needs of one execution, or of all capabilities of one worker, with a separator between two. */
+export const NEEDS_BYTES = 4_096
+/** Bytes of needs up to which a class contains them; longer ones are represented by a digest. */
+export const CLASS_NEEDS_BYTES = 512
+/** Combinations of needs and versions in which one task may wait in one lane and namespace of a partition. */
+export const NEEDS_CLASS_MAX = 1_024
+
+/** The distance between two turns of a key with weight 1. */
+export const FAIRNESS_UNIT = 1_000
+/** The smallest and the largest weight of a key. */
+export const FAIRNESS_WEIGHT_MIN = 0.01
+export const FAIRNESS_WEIGHT_MAX = 100
+/** After so much time without a submit it is checked whether the share of a key still decides anything. */
+export const SHARE_CHECK_MS = 3_600_000
+/** Tasks of one lane that can be held. */
+export const LANE_TASK_COUNT_MAX = 64
+/** The smallest and the largest weight of a lane. */
+export const LANE_WEIGHT_MIN = 0.01
+export const LANE_WEIGHT_MAX = 1_000
+/** Lanes that one call lists. */
+export const LANE_PAGE_MAX = 100
+/** How far a lane turns before its record is written: so many executions of a single key with weight 1, or of each of many. */
+export const ROTATION_STEP = 32 * FAIRNESS_UNIT
 
 export const ATTEMPTS_MAX = 1_000
 export const RETRY_DELAY_MAX_MS = 86_400_000
@@ -72,6 +101,8 @@ export const CLAIM_COUNT_MAX = 50
 export const CLAIM_QUEUE_COUNT_MAX = 64
 /** Records that claiming one execution puts at most: the execution and its flow. */
 export const CLAIM_ITEM_WORK = 2
+/** Records that blocking one execution behind a gate puts at most: the execution, its flow and the gate. */
+export const CLAIM_BLOCK_WORK = 3
 /** Blobs one claim may send: payloads and inputs. */
 export const CLAIM_BLOB_MAX = 200
 /** Bytes of payload after which a claim takes no further execution. */
@@ -87,6 +118,21 @@ export const CLAIM_DUE_COUNT = 20
 export const DUE_SCAN_COUNT = 100
 /** The delay after which a due pass looks again for records that were hidden from it. */
 export const DUE_HIDDEN_MS = 5
+/** How long the share of an engine lasts without a renewal. */
+export const DUTY_TTL_MS = 30_000
+/** The interval without a heartbeat after which a worker counts as lost, unless the worker sets another. */
+export const WORKER_TTL_DEFAULT_MS = 15_000
+export const WORKER_TTL_MIN_MS = 1_000
+/** Versions of tasks that a registration names. A worker may serve more. */
+export const WORKER_TASK_MAX = 1_000
+/** How long a lost or dead worker is listed. */
+export const WORKER_FORGET_MS = 600_000
+/** Lost and dead workers that one page of the worker sweep has. */
+export const WORKER_SWEEP_COUNT = 50
+/** Active executions that one call examines to revoke the leases of a worker. */
+export const REVOKE_PAGE_COUNT = 100
+/** The reason why a worker was declared dead or asked to drain. */
+export const WORKER_REASON_BYTES = 256
 /** Records that one listing examines, matching or not. */
 export const LIST_SCAN_COUNT = 200
 export const LIST_PAGE_MAX = 200
@@ -117,6 +163,11 @@ export const FLOW_EDGE_MAX = 50_000
 export const IN_DEGREE_MAX = 1_000
 /** Nodes up to which a flow is submitted in one operation, if its records fit the work of one. */
 export const FLOW_ATOMIC_NODE_MAX = 50
+/** Nodes and edges of a graph that waits as a follow-up: it is part of the record of its flow. */
+export const FOLLOW_UP_NODE_MAX = 50
+export const FOLLOW_UP_EDGE_MAX = 150
+/** Records that are put besides the nodes and edges of a follow-up that begins. */
+export const FOLLOW_UP_RESERVE = 6
 /** How long a submission in several calls may pause before it is abandoned. */
 export const SUBMISSION_IDLE_MS = 3_600_000
 /** Members that the search for a cycle examines, and that one new edge may move to another rank. */
@@ -216,3 +267,40 @@ export const IDENTITY_BYTES = 256
 export const REMINDER_MIN_MS = 1_000
 /** Waitpoints that one listing returns. */
 export const WAITPOINT_PAGE_MAX = 200
+
+/** The weight that one window of a limit may admit, and that one execution may have. */
+export const LIMIT_COUNT_MAX = 1_000_000_000
+/** Admissions of one window that are counted exactly; more are merged. */
+export const WINDOW_ENTRY_MAX = 128
+/** Requests of one call for permits, and keys of one call that returns or renews them. */
+export const PERMIT_REQUEST_MAX = 32
+/** Further permits that a process gets at once: one of so many that are free. */
+export const SPARE_PERMIT_SHARE = 8
+/** Requests of a process that a holding remembers, so that a repetition has no further effect. */
+export const HOLDING_REQUEST_MAX = 8
+/** Worker processes that may hold permits of one key at once. */
+export const HOLDER_MAX = 1_000
+/** Execution partitions that may wait for one key. */
+export const WAITING_PARTITION_MAX = 1_024
+/** The time after which a permit is offered again to blocked work, if no release is reported before. */
+export const LIMIT_PROBE_MS = 5_000
+/** The longest time that a gate waits if it knows when a permit becomes free. */
+export const GATE_WAIT_MAX_MS = 60_000
+/** Executions that a gate releases in one step. */
+export const GATE_RELEASE_MAX = 30
+/** Keys of which a claim may have permits at hand. */
+export const CLAIM_PERMIT_MAX = 64
+/** Gates that one call opens. */
+export const GATE_OPEN_MAX = 16
+/** How long a handler may hold back a key. */
+export const LIMIT_HOLD_MAX_MS = 86_400_000
+/** How long the name of a deleted limit is kept. */
+export const DELETED_LIMIT_MS = 2_592_000_000
+/** Keys of a limit that one listing returns. */
+export const LIMIT_PAGE_MAX = 200
+/** Keys of a limit that one step of the reconciler examines. */
+export const LIMIT_RECONCILE_COUNT = 20
+/** How long what has expired is left to the due pass before the reconciler of limits reports it. */
+export const LIMIT_OVERDUE_MS = 30_000
+/** Records that one due key or holding puts or removes at most. */
+export const PERMIT_DUE_WORK = 3

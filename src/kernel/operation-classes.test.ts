@@ -39,5 +39,11 @@ test('what never writes is a read, and a reconciler is none', () => {
     'readSignals',
     'listWaitpoints',
     'listOpenWaitpoints',
+    'listQueues',
+    'listWorkers',
+    'listUnsweptWorkers',
+    'listLanes',
+    'listLimits',
+    'describeLimit',
   ])
 })

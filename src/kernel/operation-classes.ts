@@ -72,6 +72,34 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   registerCompensation: 'optimistic',
   startChildren: 'optimistic',
   joinChildren: 'optimistic',
+  listQueues: 'loose',
+  registerWorker: 'optimistic',
+  heartbeatWorker: 'optimistic',
+  unregisterWorker: 'optimistic',
+  drainWorker: 'optimistic',
+  markWorkerDead: 'optimistic',
+  listWorkers: 'snapshot',
+  listUnsweptWorkers: 'loose',
+  recordWorkerSweep: 'optimistic',
+  // Decides by the active executions of a lane.
+  revokeWorkerLeases: 'locked',
+  configureLane: 'optimistic',
+  applyLane: 'optimistic',
+  confirmLane: 'optimistic',
+  listLanes: 'snapshot',
+  defineLimit: 'optimistic',
+  deleteLimit: 'optimistic',
+  listLimits: 'snapshot',
+  describeLimit: 'snapshot',
+  takePermits: 'optimistic',
+  returnPermits: 'optimistic',
+  renewPermits: 'optimistic',
+  holdLimit: 'optimistic',
+  reconcileLimits: 'loose',
+  blockExecution: 'optimistic',
+  openGates: 'optimistic',
+  renewDuties: 'optimistic',
+  leaveDuties: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {
@@ -85,6 +113,7 @@ const REPAIRING_OPERATIONS: readonly OperationName[] = [
   'reconcileDependencies',
   'reconcileSiblingCancels',
   'reconcileFlowCancels',
+  'reconcileLimits',
 ]
 
 /** Whether an operation never writes, so that a store may run it beside a writer. */

@@ -2,6 +2,8 @@
 import { cancelExecution } from './operations/executions/cancel-execution.ts'
 import { changePriority } from './operations/executions/change-priority.ts'
 import { claimForWorker } from './operations/leases/claim-for-worker.ts'
+import { leaveDuties } from './operations/duties/leave-duties.ts'
+import { renewDuties } from './operations/duties/renew-duties.ts'
 import { completeExecution } from './operations/leases/complete-execution.ts'
 import { countExecutions } from './operations/executions/count-executions.ts'
 import { createExecution } from './operations/executions/create-execution.ts'
@@ -24,6 +26,9 @@ import { setFlowTags } from './operations/flows/set-flow-tags.ts'
 import { submitFlow } from './operations/flows/submit-flow.ts'
 import { skipExecution } from './operations/flows/skip-execution.ts'
 import { waitForChildren } from './operations/flows/wait-for-children.ts'
+import { configureLane } from './operations/lanes/configure-lane.ts'
+import { applyLane, confirmLane } from './operations/lanes/copy-lane.ts'
+import { listLanes } from './operations/lanes/list-lanes.ts'
 import { closeWaitpoint, reissueWaitpoint } from './operations/journal/change-waitpoint.ts'
 import { createWaitpoint } from './operations/journal/create-waitpoint.ts'
 import { deliverSignal } from './operations/journal/deliver-signal.ts'
@@ -35,17 +40,35 @@ import { resumeExecution } from './operations/journal/resume-execution.ts'
 import { startChildren } from './operations/journal/start-children.ts'
 import { suspendExecution } from './operations/journal/suspend-execution.ts'
 import { inspectPartition } from './operations/upkeep/inspect-partition.ts'
+import { defineLimit, deleteLimit } from './operations/limits/define-limit.ts'
+import { describeLimit, listLimits } from './operations/limits/describe-limit.ts'
+import { holdLimit } from './operations/limits/hold-limit.ts'
+import { openGates } from './operations/limits/open-gates.ts'
+import { renewPermits } from './operations/limits/renew-permits.ts'
+import { returnPermits } from './operations/limits/return-permits.ts'
+import { takePermits } from './operations/limits/take-permits.ts'
+import { reconcileLimits } from './operations/upkeep/reconcile-limits.ts'
 import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
+import { listQueues } from './operations/executions/list-queues.ts'
 import { listExecutions } from './operations/executions/list-executions.ts'
 import { purgeExecutions } from './operations/upkeep/purge-executions.ts'
 import { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
 import { releaseExecution } from './operations/leases/release-execution.ts'
+import { blockExecution } from './operations/leases/block-execution.ts'
 import { renewLease } from './operations/leases/renew-lease.ts'
 import { replayExecution } from './operations/executions/replay-execution.ts'
 import { revokeLease } from './operations/leases/revoke-lease.ts'
+import { revokeWorkerLeases } from './operations/leases/revoke-worker-leases.ts'
 import { runDue } from './operations/due/run-due.ts'
 import { setTags } from './operations/executions/set-tags.ts'
 import { updateProgress } from './operations/leases/update-progress.ts'
+import { drainWorker } from './operations/workers/drain-worker.ts'
+import { heartbeatWorker } from './operations/workers/heartbeat-worker.ts'
+import { listWorkers } from './operations/workers/list-workers.ts'
+import { markWorkerDead } from './operations/workers/mark-worker-dead.ts'
+import { registerWorker } from './operations/workers/register-worker.ts'
+import { listUnsweptWorkers, recordWorkerSweep } from './operations/workers/sweep-workers.ts'
+import { unregisterWorker } from './operations/workers/unregister-worker.ts'
 
 export const operations = {
   createExecution,
@@ -102,6 +125,33 @@ export const operations = {
   registerCompensation,
   startChildren,
   joinChildren,
+  listQueues,
+  registerWorker,
+  heartbeatWorker,
+  unregisterWorker,
+  drainWorker,
+  markWorkerDead,
+  listWorkers,
+  listUnsweptWorkers,
+  recordWorkerSweep,
+  revokeWorkerLeases,
+  configureLane,
+  applyLane,
+  confirmLane,
+  listLanes,
+  defineLimit,
+  deleteLimit,
+  listLimits,
+  describeLimit,
+  takePermits,
+  returnPermits,
+  renewPermits,
+  holdLimit,
+  reconcileLimits,
+  blockExecution,
+  openGates,
+  renewDuties,
+  leaveDuties,
 }
 
 export type OperationName = keyof typeof operations
@@ -129,6 +179,14 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'joinChildren',
   'resumeExecution',
   'closeWaitpoint',
+  'heartbeatWorker',
+  'unregisterWorker',
+  'revokeWorkerLeases',
+  'returnPermits',
+  'renewPermits',
+  'reconcileLimits',
+  'blockExecution',
+  'openGates',
 ]
 
 /** Operations that read no ready or due index, or only as a claim does. Those that write nothing read no edges. */

@@ -7,33 +7,48 @@ import { childStepId } from './lifecycle/children/child-records.ts'
 import type { ParentRef } from './lifecycle/children/child-records.ts'
 import { resolvedRange } from './lifecycle/flows/inbound.ts'
 import { payloadKey, resultKey } from './model/blob-keys.ts'
+import type { CreateInput } from './lifecycle/new-execution.ts'
+import { DUTIES_ID } from './model/duties-schema.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
+import { lanesRange } from './operations/lanes/list-lanes.ts'
+import type { LimitKey } from './lifecycle/limits/gauges.ts'
+import { keysRange, listLimitsRange } from './operations/limits/describe-limit.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
 import {
   PURGE_INDEX,
   attemptsIndex,
   edgeId,
+  gateId,
+  gatedIndex,
+  gaugeId,
+  holdingId,
   membersIndex,
   outboundIndex,
   queueId,
   readyIndex,
+  shareId,
+  turnScope,
 } from './model/indexes.ts'
 import {
   ATTEMPT_HISTORY_MAX,
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
+  GATE_RELEASE_MAX,
   INPUT_PAGE_MAX,
   MEMBER_PAGE_MAX,
   PURGE_COUNT_MAX,
   RESOLVE_PAGE_COUNT,
 } from './limits.ts'
 import { targetsOf } from './rules/condition.ts'
+import { isFairClass } from './model/task-class.ts'
 import { scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
+import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
+import { listWorkersRange } from './operations/workers/list-workers.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 import type { RecordType } from './model/records.ts'
-import { dueLimit } from './operations/due/run-due.ts'
+import { dueIndexes, dueLimit } from './operations/due/run-due.ts'
 import type { Range } from './tx.ts'
 
 /** Collects the planned reads. */
@@ -48,8 +63,8 @@ export interface Plan {
   readonly work: (index: string, limit: number) => void
   /** The head of a ready index for a claim of `count`, with payloads. One entry more shows whether anything remains. */
   readonly claim: (index: string, count: number) => void
-  /** Up to `count` due records, and the entry after them, which is the next timer. */
-  readonly due: (count: number) => void
+  /** Up to `count` due records of `due` or of another index of timers, and the entry after them, which is the next timer. */
+  readonly due: (count: number, index?: string) => void
   /** A ready index that gets an entry: a claim of the same batch may find it there. */
   readonly makesReady: (index: string) => void
   /** Members of a flow may become ready: a claim of the same batch may find them. */
@@ -65,7 +80,7 @@ type PlanOf<N extends OperationName> = (plan: Plan, input: OperationInput<N>) =>
 export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   createExecution: (plan, input) => {
     planNew(plan, 'execution', input.executionId, isMinted(input))
-    plan.record('queue', queueId(input.lane, input.class))
+    planQueue(plan, input)
     if ((input.delayMs ?? 0) <= 0) plan.makesReady(readyIndex(input.lane, input.class))
   },
   claimForWorker: planClaim,
@@ -91,7 +106,10 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   setTags: planExecution,
   replayExecution: planExecution,
   // A pass that continues further on is rare, and loads what it needs there.
-  runDue: (plan, input) => plan.due(input.from?.id === undefined ? dueLimit(input) : 0),
+  runDue: (plan, input) => {
+    const count = input.from?.id === undefined ? dueLimit(input) : 0
+    for (const index of dueIndexes(input)) plan.due(count, index)
+  },
   purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
   reconcileIndexes: () => undefined,
   describeExecution: (plan, input) => {
@@ -102,6 +120,9 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   },
   listExecutions: (plan, input) => plan.page(listRange(input)),
   countExecutions: () => undefined,
+  listQueues: (plan, input) => plan.page(queuesRange(input)),
+  renewDuties: planDuties,
+  leaveDuties: planDuties,
   explainExecution: planExecution,
   inspectPartition: () => undefined,
   submitFlow: (plan, input) => {
@@ -112,7 +133,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     for (const { create } of input.nodes) {
       created[create.executionId] = true
       planNew(plan, 'execution', create.executionId, isNew && isMinted(create))
-      plan.record('queue', queueId(create.lane, create.class))
+      planQueue(plan, create)
     }
     for (const { upstreamId, downstreamId } of input.edges) {
       if (created[upstreamId] !== true) plan.record('execution', upstreamId)
@@ -124,7 +145,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   addExecutionToFlow: (plan, input) => {
     plan.record('flow', input.flowId)
     plan.record('execution', input.executionId)
-    if (input.create !== undefined) plan.record('queue', queueId(input.create.lane, input.create.class))
+    if (input.create !== undefined) planQueue(plan, input.create)
     for (const { upstreamId } of input.after) {
       plan.record('execution', upstreamId)
       plan.record('edge', edgeId(upstreamId, input.executionId))
@@ -214,7 +235,40 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     for (const { name, create } of input.children) {
       plan.record('step', stepIdIn(input.executionId, stepKey('child', name)))
       plan.absent('execution', create.executionId)
-      plan.record('queue', queueId(create.lane, create.class))
+      planQueue(plan, create)
+    }
+  },
+  configureLane: (plan, input) => plan.record('lane', input.lane),
+  applyLane: (plan, input) => plan.record('lane', input.lane.id),
+  confirmLane: (plan, input) => plan.record('lane', input.lane),
+  listLanes: (plan, input) => plan.page(lanesRange(input)),
+  defineLimit: planLimit,
+  deleteLimit: planLimit,
+  listLimits: (plan, input) => plan.page(listLimitsRange(input)),
+  describeLimit: (plan, input) => {
+    planLimit(plan, input)
+    if (input.key === undefined) plan.page(keysRange(input))
+    else plan.record('gauge', gaugeId(input.name, input.key))
+  },
+  takePermits: (plan, input) => planPermits(plan, input.requests, input.workerInstanceId),
+  returnPermits: (plan, input) => planPermits(plan, input.returns, input.workerInstanceId),
+  renewPermits: (plan, input) => {
+    for (const { limit, key } of input.keys) plan.record('holding', holdingId(limit, key, input.workerInstanceId))
+  },
+  holdLimit: (plan, input) => {
+    plan.record('limit_definition', input.limit)
+    plan.record('gauge', gaugeId(input.limit, input.key))
+  },
+  reconcileLimits: () => undefined,
+  blockExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('gate', gateId(input.limit, input.key))
+  },
+  openGates: (plan, input) => {
+    for (const { limit, key, permits, afterMs } of input.gates) {
+      const id = gateId(limit, key)
+      plan.record('gate', id)
+      if (afterMs <= 0) plan.head(gatedIndex(id), Math.min(permits, GATE_RELEASE_MAX) + 1)
     }
   },
   joinChildren: (plan, input) => {
@@ -222,6 +276,15 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     plan.record('step', stepIdIn(input.executionId, stepKey('join', input.name)))
     for (const name of input.children) plan.record('step', stepIdIn(input.executionId, stepKey('child', name)))
   },
+  registerWorker: planWorker,
+  heartbeatWorker: planWorker,
+  unregisterWorker: planWorker,
+  drainWorker: planWorker,
+  markWorkerDead: planWorker,
+  listWorkers: (plan, input) => plan.page(listWorkersRange(input)),
+  listUnsweptWorkers: () => undefined,
+  recordWorkerSweep: planWorker,
+  revokeWorkerLeases: () => undefined,
 }
 
 /** Plans the reads of a call. */
@@ -240,6 +303,16 @@ function planNew(plan: Plan, type: RecordType, id: string, isNew: boolean): void
   else plan.record(type, id)
 }
 
+/** The queue of a new execution, and its place in the fair order of its lane. */
+function planQueue(plan: Plan, { lane, class: className, priority, fairness }: CreateInput): void {
+  plan.record('queue', queueId(lane, className))
+  plan.absent('lane', lane)
+  if (fairness === undefined) return
+  const scope = turnScope(lane, className, priority)
+  plan.record('rotation', scope)
+  plan.record('share', shareId(scope, fairness.key))
+}
+
 function planExecution(plan: Plan, input: { readonly executionId: string }): void {
   plan.record('execution', input.executionId)
 }
@@ -248,6 +321,26 @@ function planExecution(plan: Plan, input: { readonly executionId: string }): voi
 function planWaitpoint(plan: Plan, input: { readonly executionId: string; readonly target: string }): void {
   plan.record('execution', input.executionId)
   plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
+}
+
+function planWorker(plan: Plan, input: { readonly workerInstanceId: string }): void {
+  plan.record('worker', input.workerInstanceId)
+}
+
+function planLimit(plan: Plan, input: { readonly name: string }): void {
+  plan.record('limit_definition', input.name)
+}
+
+function planPermits(plan: Plan, keys: readonly LimitKey[], workerInstanceId: string): void {
+  for (const { limit, key } of keys) {
+    plan.record('limit_definition', limit)
+    plan.record('gauge', gaugeId(limit, key))
+    plan.record('holding', holdingId(limit, key, workerInstanceId))
+  }
+}
+
+function planDuties(plan: Plan): void {
+  plan.record('duties', DUTIES_ID)
 }
 
 function planFlow(plan: Plan, input: { readonly flowId: string }): void {
@@ -275,5 +368,10 @@ function planParent(plan: Plan, parent: ParentRef | undefined): void {
 function planClaim(plan: Plan, input: ClaimInput): void {
   plan.due(CLAIM_DUE_COUNT)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
-  for (const queue of input.queues) plan.claim(readyIndex(queue.lane, queue.class), count)
+  for (const queue of input.queues) {
+    plan.claim(readyIndex(queue.lane, queue.class), count)
+    plan.absent('lane', queue.lane)
+    // Most executions have no priority.
+    if (isFairClass(queue.class)) plan.record('rotation', turnScope(queue.lane, queue.class, 0))
+  }
 }

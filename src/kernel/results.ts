@@ -21,6 +21,9 @@ export interface RefusalDetail {
   readonly revision?: number | undefined
   readonly waitpoint?: string | undefined
   readonly step?: string | undefined
+  readonly workerInstanceId?: string | undefined
+  /** The name of a limit. */
+  readonly name?: string | undefined
 }
 
 export interface Refused<C extends ErrorCode = ErrorCode> {

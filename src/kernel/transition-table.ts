@@ -116,6 +116,8 @@ const noSignal = [
   'token_expired',
   'signal_limit_exceeded',
   'signal_buffer_full',
+  // Its time is over, and no due pass has ended it yet.
+  'execution_ended',
 ] as const
 
 const noPolicy = [
@@ -142,7 +144,7 @@ export const transitions: Transitions = {
   },
   claimForWorker: {
     absent: to('absent'),
-    eligible: to('active', 'ended'),
+    eligible: to('active', 'blocked', 'ended'),
     delayed: to('delayed', 'active', 'ended'),
     blocked: to('blocked', 'active', 'ended'),
     active: to('active', 'delayed', 'ended'),
@@ -271,6 +273,9 @@ export const transitions: Transitions = {
   describeExecution: { ...untouched, absent: notFound },
   listExecutions: { ...untouched, absent: to('absent') },
   countExecutions: { ...untouched, absent: to('absent') },
+  listQueues: { ...untouched, absent: to('absent') },
+  renewDuties: { ...untouched, absent: to('absent') },
+  leaveDuties: { ...untouched, absent: to('absent') },
   explainExecution: { ...untouched, absent: notFound },
   inspectPartition: { ...untouched, absent: to('absent') },
   submitFlow: {
@@ -455,9 +460,10 @@ export const transitions: Transitions = {
   deliverSignal: {
     absent: notFound,
     eligible: either(['eligible'], noSignal),
-    delayed: either(['delayed'], noSignal),
-    blocked: either(['blocked'], noSignal),
-    active: either(['active'], noSignal),
+    // After its deadline, an execution with steps to undo is stopped first.
+    delayed: either(['delayed', 'eligible'], noSignal),
+    blocked: either(['blocked', 'eligible'], noSignal),
+    active: either(['active', 'eligible'], noSignal),
     suspended: either(['suspended', 'eligible', 'delayed', 'blocked'], noSignal),
     ended: either(['ended'], ['execution_ended', 'waitpoint_not_found', 'token_expired']),
   },
@@ -492,6 +498,10 @@ export const transitions: Transitions = {
   readSignals: { ...untouched, absent: notFound },
   listWaitpoints: { ...untouched, absent: notFound },
   listOpenWaitpoints: { ...untouched, absent: to('absent') },
+  configureLane: { ...untouched, absent: to('absent') },
+  applyLane: { ...untouched, absent: to('absent') },
+  confirmLane: { ...untouched, absent: to('absent') },
+  listLanes: { ...untouched, absent: to('absent') },
   startChildren: {
     absent: notFound,
     eligible: either(['eligible'], lost.refused),
@@ -523,4 +533,33 @@ export const transitions: Transitions = {
     suspended: either(['suspended'], notHeld.refused),
     ended: either(['ended'], lost.refused),
   },
+  registerWorker: inAnyCase('instance_in_use'),
+  heartbeatWorker: { ...untouched, absent: to('absent') },
+  unregisterWorker: { ...untouched, absent: to('absent') },
+  drainWorker: inAnyCase('worker_not_found', 'worker_not_live'),
+  markWorkerDead: inAnyCase('worker_not_found'),
+  listWorkers: { ...untouched, absent: to('absent') },
+  listUnsweptWorkers: { ...untouched, absent: to('absent') },
+  recordWorkerSweep: { ...untouched, absent: to('absent') },
+  revokeWorkerLeases: { ...untouched, absent: to('absent'), active: to('active', 'eligible', 'ended') },
+  // Limits have records of their own.
+  defineLimit: { absent: to('absent'), ...untouched },
+  deleteLimit: inAnyCase('limit_not_found'),
+  listLimits: { absent: to('absent'), ...untouched },
+  describeLimit: inAnyCase('limit_not_found'),
+  takePermits: { absent: to('absent'), ...untouched },
+  returnPermits: { absent: to('absent'), ...untouched },
+  renewPermits: { absent: to('absent'), ...untouched },
+  holdLimit: inAnyCase('limit_not_found'),
+  reconcileLimits: { absent: to('absent'), ...untouched },
+  blockExecution: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(['blocked', 'ended'], [...whileHeld('active').refused, 'limit_not_needed']),
+    suspended: notHeld,
+    ended: lost,
+  },
+  openGates: { absent: to('absent'), ...untouched, blocked: to('blocked', 'eligible') },
 }

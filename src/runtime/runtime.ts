@@ -47,24 +47,36 @@ export function systemRuntime(): Runtime {
 
 const POOL_BYTES = 4_096
 const RANDOM_BYTES_PER_ID = 8
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
+/** What all version 7 UUIDs have in common: the dashes and the version. */
+const UUID_FORM = '........-....-7...-....-............'
+const TWO_BYTES = 65_536
 
 /** Generates version 7 UUIDs: 48 bits of time, a 12-bit counter within the millisecond, and random bits. */
 export function uuidGenerator(now: () => number): () => string {
   const pool = Buffer.alloc(POOL_BYTES)
-  let digits = ''
+  // A text that is read from bytes is flat. One that is put together from parts is copied again when it is first used.
+  const text = Buffer.from(UUID_FORM)
   let used = POOL_BYTES
   let lastMs = 0
   let counter = 0
+  const put = (value: number, at: number, digitCount: number): void => {
+    let rest = value
+    for (let i = at + digitCount - 1; i >= at; i--) {
+      text[i] = HEX_DIGITS[rest & 15] as number
+      rest >>>= 4
+    }
+  }
   return () => {
     if (used + RANDOM_BYTES_PER_ID > POOL_BYTES) {
       randomFillSync(pool)
-      digits = pool.toString('hex')
       used = 0
     }
+    const first = pool[used] as number
     const ms = now()
     if (ms > lastMs) {
       lastMs = ms
-      counter = (pool[used] ?? 0) & 0x7f
+      counter = first & 0x7f
     } else {
       counter += 1
       if (counter > 0xfff) {
@@ -72,12 +84,14 @@ export function uuidGenerator(now: () => number): () => string {
         counter = 0
       }
     }
-    const time = lastMs.toString(16).padStart(12, '0')
-    const variant = (8 + (((pool[used] ?? 0) >> 4) & 3)).toString(16)
-    const count = counter.toString(16).padStart(3, '0')
-    const at = 2 * used
+    put(Math.floor(lastMs / TWO_BYTES), 0, 8)
+    put(lastMs % TWO_BYTES, 9, 4)
+    put(counter, 15, 3)
+    put(8 | ((first >> 4) & 3), 19, 1)
+    put(((first & 15) << 8) | (pool[used + 1] as number), 20, 3)
+    for (let i = 2; i < RANDOM_BYTES_PER_ID; i++) put(pool[used + i] as number, 20 + 2 * i, 2)
     used += RANDOM_BYTES_PER_ID
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + 16)}`
+    return text.toString('latin1')
   }
 }
 

@@ -10,6 +10,8 @@ import type { OperationInput, OperationName, OperationResult } from '../kernel/i
 import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { InProcessHints } from './in-process-hints.ts'
+import { ADMISSION_LEVEL, levelTooLow } from './level/store-level.ts'
+import { familyOf } from './partitions.ts'
 import { executionPartition } from './store.ts'
 import { StoreHealth } from './store-health.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
@@ -83,6 +85,8 @@ export class Batcher {
     blobs: readonly Uint8Array[] = [],
   ): Promise<Reply<N>> {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed'))
+    const refusal = familyRefusal(this.#store, partition)
+    if (refusal !== undefined) return Promise.reject(refusal)
     const bytes = blobs.reduce((sum, blob) => sum + blob.byteLength, ARGUMENT_BYTES)
     return new Promise((resolve, reject) => {
       const outbox = this.#outboxOf(partition)
@@ -224,6 +228,11 @@ export class Batcher {
       for (const resolve of this.#idle.splice(0)) resolve()
     }
   }
+}
+
+/** Executions have been there from the first level on; other families have not. */
+function familyRefusal(store: Store, partition: Partition): EngineError | undefined {
+  return familyOf(partition) === 'fp' ? undefined : levelTooLow(store, ADMISSION_LEVEL, `Partition ${partition}`)
 }
 
 /** No-op for a call that was answered before. */

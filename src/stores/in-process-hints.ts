@@ -22,7 +22,8 @@ export interface Hints {
 
 type AnyCall = { readonly [N in OperationName]: Call<N> }[OperationName]
 
-const NO_HINTS: Hints = { ready: [] }
+const NOTHING_READY: readonly string[] = []
+const NO_HINTS: Hints = { ready: NOTHING_READY }
 
 /**
  * Derives hints from a call alone. A failure may be retried and a flow that is being built may be on hold, so neither gives
@@ -32,33 +33,33 @@ export function hintsOf(call: Call): Hints {
   const { operation, input } = call as AnyCall
   switch (operation) {
     case 'createExecution':
-      return { ready: readyIndexesOf([input]) }
+      return { ready: isReadyAtOnce(input) ? [readyIndexOf(input)] : NOTHING_READY }
     case 'submitFlow': {
       const { nodes, edges, nodeCount, edgeCount } = input
       // A graph that is sent in pieces is on hold until the last one.
       if (nodes.length < nodeCount || edges.length < edgeCount) return NO_HINTS
       const blocked = new Set<string>(edges.map(({ downstreamId }) => downstreamId))
       const roots = nodes.map(({ create }) => create).filter(({ executionId }) => !blocked.has(executionId))
-      return { ready: readyIndexesOf(roots) }
+      return { ready: new Set(roots.filter(isReadyAtOnce).map(readyIndexOf)) }
     }
     case 'addExecutionToFlow': {
       const { create, after, holder } = input
-      const isReady = create !== undefined && holder !== undefined && after.length === 0
-      return isReady ? { ready: readyIndexesOf([create]) } : NO_HINTS
+      if (create === undefined || holder === undefined || after.length > 0) return NO_HINTS
+      return isReadyAtOnce(create) ? { ready: [readyIndexOf(create)] } : NO_HINTS
     }
     case 'completeExecution':
-      return { ready: [], ended: input.executionId }
+      return { ready: NOTHING_READY, ended: input.executionId }
     default:
       return NO_HINTS
   }
 }
 
-function readyIndexesOf(created: readonly CreateInput[]): Set<string> {
-  const ready = new Set<string>()
-  for (const { delayMs = 0, lane, class: className } of created) {
-    if (delayMs <= 0) ready.add(readyIndex(lane, className))
-  }
-  return ready
+function isReadyAtOnce({ delayMs = 0 }: CreateInput): boolean {
+  return delayMs <= 0
+}
+
+function readyIndexOf({ lane, class: className }: CreateInput): string {
+  return readyIndex(lane, className)
 }
 
 export class InProcessHints {

@@ -7,14 +7,13 @@ import type {
   OperationInput,
   OperationName,
   OperationResult,
+  PartitionFamily,
 } from '../kernel/index.ts'
 import type { AnyRecord } from '../kernel/index.ts'
 import type { EngineError } from '../kernel/engine-error.ts'
 
 /** `<family>:<number>`. Everything that one operation touches lives in one partition. */
 export type Partition = `${PartitionFamily}:${number}`
-/** `fp` holds executions and their related records. */
-export type PartitionFamily = 'fp'
 
 export function executionPartition(number: number): Partition {
   return `fp:${number}`
@@ -84,6 +83,8 @@ export interface WakeInterest {
 /** Fixed when the store is first used, the same for all processes. */
 export interface StoreSettings {
   readonly executionPartitions: number
+  /** How many partitions hold limits. */
+  readonly limitPartitions: number
   /** Names of the tags that have an index of executions. */
   readonly indexedTags: readonly string[]
 }
@@ -123,6 +124,11 @@ export type AnswerListener = (call: number, answer: Answer) => void
 
 export interface Store {
   readonly settings: StoreSettings
+  /**
+   * The level of the store, as this process last read it. Levels are only raised, so features of this level may be used. See
+   * `level/store-level.ts`.
+   */
+  readonly level: number
   /** Batches of one partition in flight at most. Left out, two: one running, one in transit. */
   readonly batchesAtOnce?: number | undefined
   /**

@@ -4,6 +4,8 @@
  */
 import type { Handler, StepContext, StepFunction, StepOptions, TaskContext } from '../client/index.ts'
 import type { Jsonify } from '../client/define/jsonify.ts'
+import { sleepOf } from '../client/define/sleep-arguments.ts'
+import type { SleepArguments } from '../client/define/sleep-arguments.ts'
 import { WAITABLE } from '../client/define/waitable.ts'
 import type { NamedWaitable, Waitable } from '../client/define/waitable.ts'
 import type { CrashMoment } from './crash-points.ts'
@@ -112,7 +114,10 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
     compensate: (name: string, ...rest: StepRest<unknown>) => catchUnhandled(compensate(name, ...rest)),
     sleep: (name, duration) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleep(name, duration))),
-    sleepUntil: (name, date) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleepUntil(name, date))),
+    sleepUntil: (...given: SleepArguments) => {
+      const [name, date] = sleepOf(given)
+      return catchUnhandled(observeWait(numberedSleep(name), () => context.sleepUntil(name, date)))
+    },
     waitFor: <Answer>(...given: WaitArguments<Answer>) =>
       catchUnhandled(observeWait(numberedWait(nameOfWait(given)), () => waitFor(context, given))),
     waitpoint: (key, options) => catchUnhandled(observeWait(key, () => context.waitpoint(key, options))),

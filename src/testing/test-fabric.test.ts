@@ -83,7 +83,7 @@ test('a crashed worker records nothing more, and another one takes over when the
   ])
   const execution = await t.submit(flaky, 1)
   await t.until(execution, 'active')
-  const { worker } = t
+  const worker = t.currentWorker
 
   await t.crashWorker()
   first.resolve('from beyond')
@@ -91,7 +91,7 @@ test('a crashed worker records nothing more, and another one takes over when the
 
   expect(contexts[0]?.signal.aborted).toBe(true)
   expect(await execution.state()).toBe('active')
-  expect(t.worker).not.toBe(worker)
+  expect(t.currentWorker).not.toBe(worker)
   expect(await t.until(execution, 'completed')).toMatchObject({
     result: 'from the second worker',
     reclaimCount: 1,
@@ -166,7 +166,7 @@ test('an ended execution is purged when its retention is over', async () => {
   const execution = await t.submit(flaky, 1, { retention: '1h' })
   await t.until(execution, 'completed')
 
-  await t.advance('2h')
+  await t.advance('3h')
 
   await expect(execution.describe()).rejects.toMatchObject({ code: 'execution_not_found' })
 })

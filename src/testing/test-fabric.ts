@@ -46,6 +46,8 @@ export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'
 /** Wake-ups of the memory store are never lost, so polling is rare: each poll would only slow down advancing the clock. */
 const SWEEP: Duration = '1d'
 const RARELY_MS = 86_400_000
+/** Rare heartbeats for the same reason. */
+const LIVENESS: Duration = '30d'
 /** Removing expired records depends on polling, as no wake-up triggers it. */
 const TRIM_MS = 3_600_000
 const INTERVALS: Readonly<Record<ScannerName, number>> = {
@@ -56,6 +58,9 @@ const INTERVALS: Readonly<Record<ScannerName, number>> = {
   edge_cancel_reconciler: RARELY_MS,
   cancel_reconciler: RARELY_MS,
   flow_projector: RARELY_MS,
+  worker_sweep: RARELY_MS,
+  lane_copier: RARELY_MS,
+  quota_reconciler: RARELY_MS,
 }
 const UNTIL_WITHIN_MS = 30 * 86_400_000
 /** Maximum number of timers that `until` fires. */
@@ -124,12 +129,18 @@ export class TestFabric extends Fabric {
     this.#startWorker = () => {
       const watcher = this.#watch(++this.#incarnation)
       const observed = handlers.map((handler) => observeHandler(handler, watcher))
-      return this.work(observed, { sweep: SWEEP, workerId: 'test-worker', ...workerOptions, engine })
+      return this.work(observed, {
+        sweep: SWEEP,
+        livenessTtl: LIVENESS,
+        workerId: 'test-worker',
+        ...workerOptions,
+        engine,
+      })
     }
   }
 
   /** The current worker; a new one after each crash. */
-  get worker(): Worker {
+  get currentWorker(): Worker {
     if (this.#worker === undefined) throw new Error('The worker of this test fabric has not started yet.')
     return this.#worker
   }
@@ -261,7 +272,7 @@ export class TestFabric extends Fabric {
   }
 
   async #crash(): Promise<void> {
-    this.worker.crash()
+    this.currentWorker.crash()
     this.#worker = await this.#startWorker()
   }
 

@@ -1,4 +1,5 @@
 /** Converts thrown values into stored failures: message, messages of the causes, and stack, each truncated to its limit. */
+import { ChildFailedError } from '../client/define/errors.ts'
 import { FAILURE_MESSAGE_BYTES, STACK_BYTES } from '../kernel/index.ts'
 import type { FailureInput } from '../kernel/index.ts'
 
@@ -79,7 +80,28 @@ function ownMessage(error: unknown): string {
     return typeof error === 'string' ? error : (jsonOf(error) ?? Object.prototype.toString.call(error))
   const { message, name } = error
   const own = typeof message === 'string' && message !== '' ? message : typeof name === 'string' ? name : 'error'
+  if (error instanceof ChildFailedError) return `${childText(error)}: ${own.replace(CHILD_TEXT, '')}`
   return Array.isArray(error.errors) ? `${own} (${innerMessages(error.errors)})` : own
+}
+
+/**
+ * Names the child, so that the failure of a parent shows where to look. A child that failed because of a child of its own has the
+ * name of that one in its failure: it is left out here, so that the cause of a long chain has room.
+ */
+function childText({ child, task, childId, outcome, code }: ChildFailedError): string {
+  const category = code === outcome ? '' : ` (${code})`
+  return `Child '${child}' (task '${task}', ${childId}) ${endText[outcome]}${category}`
+}
+
+/** What `childText` returns, and the colon. */
+const CHILD_TEXT =
+  /^Child '[^]*?' \(task '[^]*?', \d+-[0-9a-f-]{36}\) (?:failed|was cancelled|expired|was skipped)(?: \([^)]*\))?: /
+
+const endText: Readonly<Record<ChildFailedError['outcome'], string>> = {
+  failed: 'failed',
+  cancelled: 'was cancelled',
+  expired: 'expired',
+  skipped: 'was skipped',
 }
 
 function innerMessages(errors: readonly unknown[]): string {

@@ -261,7 +261,7 @@ test.each(reactions)('a handler that was notified of its lost lease and $what re
 
   await world.advance(30_000)
 
-  const reports = world.store.calls.filter(({ operation }) => !/^(claim|create|renew|describe)/.test(operation))
+  const reports = world.store.calls.filter(({ operation }) => !/^(claim|create|renew|describe|list)/.test(operation))
   expect(reports).toEqual([])
   expect(await world.stateOf(execution.id)).toBe('active')
 })

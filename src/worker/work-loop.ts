@@ -3,7 +3,6 @@ import type { TokenSigner } from '../client/tokens/token.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
 import type { Wake } from '../stores/store.ts'
-import { groupQueues } from './claim/claim-group.ts'
 import { Claimer } from './claim/claimer.ts'
 import type { ClaimerSettings } from './claim/claimer.ts'
 import { Slots } from './claim/slots.ts'
@@ -18,7 +17,7 @@ import type { SettlerServices } from './dispatch/settler.ts'
 import { TurnEnd } from './dispatch/turn-end.ts'
 import { CancelWatch } from './lease/cancel-watch.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
-import type { ServedTask } from './served-task.ts'
+import type { ServedTask, WorkerScope } from './served-task.ts'
 import type { WorkerSettings } from './worker-options.ts'
 import type { WorkerStats } from './worker-stats.ts'
 
@@ -29,6 +28,7 @@ export interface WorkLoopOptions {
   readonly log: Log
   readonly settings: WorkerSettings & ClaimerSettings
   readonly tasks: readonly ServedTask[]
+  readonly scope: WorkerScope
   readonly conditions: FlowConditions
   readonly onFabricClosed: () => void
 }
@@ -45,7 +45,7 @@ export class WorkLoop {
   readonly #stopped = new AbortController()
   #stopListening: (() => void) | undefined
 
-  constructor({ batcher, tokens, runtime, log, settings, tasks, conditions, onFabricClosed }: WorkLoopOptions) {
+  constructor({ batcher, tokens, runtime, log, settings, tasks, scope, conditions, onFabricClosed }: WorkLoopOptions) {
     const attemptLog = new AttemptLog(log)
     const health = batcher.health.loggedTo(log)
     const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
@@ -56,7 +56,7 @@ export class WorkLoop {
       onTimedOut: (leased) => attemptLog.timedOut(leased),
     })
     const claimer = new Claimer(
-      { batcher, runtime, settings, groups: groupQueues(tasks, settings.lanes), slots, health },
+      { batcher, runtime, settings, tasks, lanes: settings.lanes, scope, slots, health },
       { onReply: (reply) => this.#dispatcher.accept(reply), onUnanswered: () => turnEnd.request(), onFabricClosed },
     )
     const services: SettlerServices & ContextServices = {
@@ -110,7 +110,7 @@ export class WorkLoop {
       stopWakes()
       stopSubmits()
     }
-    this.#claimer.sweep()
+    this.#claimer.start()
   }
 
   /** Drops everything at once; executions stay leased until their leases expire. Returns how many there were. */

@@ -4,6 +4,8 @@ import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
 import { isFlow } from '../client/define/flow.ts'
 import type { AnyFlow } from '../client/define/flow.ts'
+import { checkNeeds } from '../client/checks/needs.ts'
+import { canonicalList } from '../client/executions/canonical-needs.ts'
 import { checkLane, checkList, checkWorkerId, invalidInput } from '../client/checks/names.ts'
 import {
   LEASE_TTL_DEFAULT_MS,
@@ -12,6 +14,8 @@ import {
   REFUSAL_LIMIT_DEFAULT,
   REFUSING_BUILD_LIMIT_DEFAULT,
   REFUSING_BUILD_LIMIT_MAX,
+  WORKER_TTL_DEFAULT_MS,
+  WORKER_TTL_MIN_MS,
 } from '../kernel/index.ts'
 import type { InputRefusal } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
@@ -29,8 +33,17 @@ export interface WorkerOptions {
   readonly flows?: readonly AnyFlow[]
   /** How long a lease lasts without a renewal, before other workers can take over. Default: 30 s; minimum: 1 s. */
   readonly leaseTtl?: Duration
+  /**
+   * How long the worker counts as live without a heartbeat. After that its executions run elsewhere. Default: 15 s; minimum: 1 s.
+   */
+  readonly livenessTtl?: Duration
   /** Lanes to serve, each with every handler. By default each handler serves the lane of its task. */
   readonly lanes?: readonly string[]
+  /**
+   * What this worker is capable of, such as `['gpu', 'region:eu']`. It claims only executions whose `needs` are all among them, and
+   * executions without needs. Default: none.
+   */
+  readonly capabilities?: readonly string[]
   /** Identifies the worker in histories and events. Default: the host name and the process id, as in `host.4711`. */
   readonly workerId?: string
   /**
@@ -65,7 +78,9 @@ export interface WorkerSettings {
   readonly prefetch: number
   readonly prefetchHoldMs: number
   readonly leaseTtlMs: number
+  readonly livenessTtlMs: number
   readonly lanes: readonly string[] | undefined
+  readonly capabilities: readonly string[]
   readonly flows: readonly AnyFlow[]
   readonly workerId: string
   readonly refusal: InputRefusal
@@ -90,7 +105,9 @@ const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
   prefetch: wholeNumber(0, CONCURRENCY_MAX),
   prefetchHold: (value, field) => parseDuration(value, field, PREFETCH_HOLD_MIN_MS),
   leaseTtl: (value, field) => parseDuration(value, field, LEASE_TTL_MIN_MS),
+  livenessTtl: (value, field) => parseDuration(value, field, WORKER_TTL_MIN_MS),
   lanes: checkLanes,
+  capabilities: (value, field) => canonicalList(checkNeeds(value, field), field),
   flows: checkFlows,
   workerId: checkWorkerId,
   build: checkWorkerId,
@@ -114,7 +131,9 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
     prefetch: given.prefetch ?? concurrency,
     prefetchHoldMs: given.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
     leaseTtlMs: given.leaseTtl ?? LEASE_TTL_DEFAULT_MS,
+    livenessTtlMs: given.livenessTtl ?? WORKER_TTL_DEFAULT_MS,
     lanes: given.lanes,
+    capabilities: given.capabilities ?? [],
     flows: given.flows ?? [],
     workerId: given.workerId ?? processName(),
     refusal: {

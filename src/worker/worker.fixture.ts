@@ -18,6 +18,7 @@ import type {
   StoreReport,
   Wake,
 } from '../stores/store.ts'
+import { STORE_PARTITION } from '../stores/partitions.ts'
 import { WakeListeners } from '../stores/wake-listeners.ts'
 import { Fabric } from '../fabric/fabric.ts'
 import type { WorkerOptions } from './worker-options.ts'
@@ -30,7 +31,7 @@ export type FaultPlan = (call: Call) => 'before' | 'after' | undefined
 export class FaultyStore implements Store {
   readonly #inner: MemoryStore
   readonly #strays = new WakeListeners()
-  /** All operations sent, in order. */
+  /** All operations on executions sent, in order. */
   readonly calls: Call[] = []
   /** The number of batches sent. */
   tripCount = 0
@@ -46,11 +47,22 @@ export class FaultyStore implements Store {
     this.#inner = inner
   }
 
+  /** Calls of the registry of workers, which faults of executions do not concern. */
+  async #runRegistry(calls: readonly Call[]): Promise<Answer[]> {
+    if (this.down === STORE_PARTITION) throw new EngineError('store_unavailable')
+    return await this.#inner.run(STORE_PARTITION, calls)
+  }
+
+  get level() {
+    return this.#inner.level
+  }
+
   get settings() {
     return this.#inner.settings
   }
 
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    if (partition === STORE_PARTITION) return await this.#runRegistry(calls)
     this.calls.push(...calls)
     this.tripCount += 1
     const faults = calls.map((call) => this.plan(call))

@@ -9,13 +9,17 @@ import { invalidInput } from '../client/checks/names.ts'
 import { isHandler } from '../client/define/task.ts'
 import type { Handler } from '../client/define/task.ts'
 import type { EngineError } from '../kernel/engine-error.ts'
+import { DEFAULT_NAMESPACE } from '../kernel/index.ts'
 import { silentLog, sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { FlowConditions } from './context/flow-conditions.ts'
 import { composeHandler } from './attempt/middleware.ts'
 import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
+import { Registration } from './registry/registration.ts'
+import { workerFacts } from './registry/worker-facts.ts'
 import { ServedTask } from './served-task.ts'
+import type { WorkerScope } from './served-task.ts'
 import { onShutdownSignal } from './shutdown-signals.ts'
 import { shape } from '../options/shape.ts'
 import { WorkLoop } from './work-loop.ts'
@@ -44,6 +48,7 @@ export class Worker implements AsyncDisposable {
   readonly #log: Log
   readonly #settings: WorkerSettings
   readonly #loop: WorkLoop
+  readonly #registration: Registration
   readonly #skipDrain = new AbortController()
   readonly #stopListening: () => void
   #resolveClosed: (summary: WorkerSummary) => void = () => undefined
@@ -58,17 +63,31 @@ export class Worker implements AsyncDisposable {
     this.#runtime = runtime
     this.#log = options.log ?? silentLog
     this.#settings = settings
+    const scope = scopeOf(client, settings)
+    const tasks = serveTasks(handlers, options, settings, scope)
     this.#loop = new WorkLoop({
       batcher,
       tokens,
       runtime,
       log: this.#log,
       settings: { ...settings, workerInstanceId: this.instanceId },
-      tasks: serveTasks(handlers, options, settings),
+      tasks,
+      scope,
       conditions: new FlowConditions(settings.flows),
       onFabricClosed: () => this.#onFabricClosed(),
     })
+    const facts = workerFacts(scope, settings, tasks)
+    this.#registration = new Registration({
+      batcher,
+      runtime,
+      log: this.#log,
+      workerInstanceId: this.instanceId,
+      facts: () => ({ ...facts, runningCount: this.#loop.counts.running }),
+      isDraining: () => this.#state !== 'running',
+      onDrain: () => this.#onDrain(),
+    })
     this.#loop.start()
+    this.#registration.start()
     this.#stopListening =
       options.signals === true ? onShutdownSignal((count) => this.#onSignal(count)) : () => undefined
   }
@@ -102,6 +121,7 @@ export class Worker implements AsyncDisposable {
    */
   crash(): void {
     if (this.#state === 'stopped') return
+    this.#registration.abandon()
     this.#finish({ finished: 0, released: 0, abandoned: this.#loop.abandon() })
   }
 
@@ -117,7 +137,9 @@ export class Worker implements AsyncDisposable {
     }
     if (this.#isStopped) return
     const abandoned = this.#loop.abandon()
-    this.#finish(summarise(before, this.stats(), abandoned))
+    const summary = summarise(before, this.stats(), abandoned)
+    await this.#registration.close()
+    this.#finish(summary)
   }
 
   get #isStopped(): boolean {
@@ -125,6 +147,7 @@ export class Worker implements AsyncDisposable {
   }
 
   #finish(summary: WorkerSummary): void {
+    if (this.#isStopped) return
     this.#state = 'stopped'
     this.#stopListening()
     this.#log.info({ workerId: this.id, ...summary }, 'the worker has stopped')
@@ -141,6 +164,12 @@ export class Worker implements AsyncDisposable {
     skip?.removeEventListener('abort', end)
   }
 
+  /** An operator has asked for it. */
+  #onDrain(): void {
+    this.#log.info({ workerId: this.id }, 'the worker was asked to drain; it finishes its work and stops')
+    void this.close()
+  }
+
   #onFabricClosed(): void {
     this.#log.error(
       { workerId: this.id },
@@ -154,19 +183,40 @@ export class Worker implements AsyncDisposable {
   }
 }
 
-function serveTasks(handlers: readonly Handler[], options: WorkerOptions, settings: WorkerSettings): ServedTask[] {
+function scopeOf({ namespace, isBound }: Client, { capabilities }: WorkerSettings): WorkerScope {
+  return {
+    namespace: isBound ? namespace : undefined,
+    knownNamespaces: isBound ? [namespace] : [...new Set([namespace, DEFAULT_NAMESPACE])],
+    capabilities: new Set(capabilities),
+  }
+}
+
+function serveTasks(
+  handlers: readonly Handler[],
+  options: WorkerOptions,
+  settings: WorkerSettings,
+  scope: WorkerScope,
+): ServedTask[] {
   if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isHandler)) {
     throw invalidInput('handlers', 'handlers must be a list of at least one handler: task(…).handle(…) makes one.')
   }
-  const classes = new Set<string>()
+  const versions = new Set<string>()
   return handlers.map((handler) => {
     const { concurrency } = handler.options
     const limit = concurrency !== undefined && concurrency < settings.concurrency ? concurrency : undefined
-    const served = new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit)
-    if (served.classes.some((className) => classes.has(className))) throw twoHandlers(handler)
-    for (const className of served.classes) classes.add(className)
+    const served = new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit, scope)
+    if (served.slots > settings.concurrency) throw tooManySlots(served, settings)
+    if (served.versions.some((version) => versions.has(version))) throw twoHandlers(handler)
+    for (const version of served.versions) versions.add(version)
     return served
   })
+}
+
+function tooManySlots({ name, slots }: ServedTask, { concurrency }: WorkerSettings): EngineError {
+  return invalidInput(
+    'slots',
+    `slots of task '${name}' is ${slots}, but the worker has a concurrency of ${concurrency}: no execution of the task could ever start.`,
+  )
 }
 
 function twoHandlers({ task: { name, version } }: Handler): EngineError {

@@ -280,7 +280,7 @@ conforms('addDependency by the holder of the downstream', ({ fabric, flows, give
     for (const call of calls) await fabric.run('submitFlow', call)
     const { executions } = await given.claim({ queues: [{ lane: LANE, class: 'first' }] })
     const { fence } = executions[0]!
-    expect((await graph.look('r239')).state).toEqual({ phase: 'blocked', by: 'hold' })
+    expect((await graph.look('r239')).state).toEqual({ phase: 'blocked', by: 'hold', gate: undefined })
 
     const early = await graph.link('r239', 'r0', { fence })
     await flows.drain()

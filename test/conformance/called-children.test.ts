@@ -8,7 +8,7 @@ import {
   signal,
   task,
 } from '../../src/client/index.ts'
-import type { ExecutionHandle, TaskContext } from '../../src/client/index.ts'
+import type { ExecutionHandle, ListOptions, TaskContext } from '../../src/client/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { TestFabric } from './fabric.ts'
 import { conforms } from './harness.ts'
@@ -208,6 +208,59 @@ conforms('a handler that calls other tasks', ({ fabric }) => {
     expect(await working.until(execution.result())).toEqual([2, 'the second time'])
     expect(ids.size).toBe(2)
     expect(await execution.describe()).toMatchObject({ failureCount: 1 })
+  })
+
+  test('that lets a failure through fails with the name, task, id, code and message of the child', async () => {
+    await using working = new Working(fabric)
+    working.work([brokenHandler, run((ctx) => ctx.call('stock', broken, 'out of stock\nsince Monday'))])
+    const execution = await working.until(working.client.submit(parent, null))
+    await untilState(fabric, execution, 'failed')
+
+    const [child] = (await working.until(working.client.list({ parent: execution.id }))).items
+    const named = `Child 'stock' (task 'broken', ${child?.id ?? ''}) failed (permanent): out of stock`
+    const { failure, attempts } = await execution.describe()
+    expect(failure).toMatchObject({ category: 'permanent', message: `${named}\nsince Monday` })
+    expect(attempts).toMatchObject([{ failure: { message: `${named}\nsince Monday` } }])
+    expect((await execution.why()).text).toContain(`failed (permanent: ${named}).`)
+  })
+
+  test('has its children listed in the order of their start, by state and task, page by page', async () => {
+    await using working = new Working(fabric)
+    working.work([
+      doubleHandler,
+      brokenHandler,
+      run(async (ctx) => {
+        await ctx.step('a step between', () => null)
+        const doubled = [1, 2, 3].map((n) => ctx.spawn(`double:${n}`, double, n))
+        await ctx.settled([...doubled, ctx.spawn('broken', broken, 'no luck'), ctx.spawn('last', double, 4)])
+      }),
+    ])
+    const execution = await working.until(working.client.submit(parent, null))
+    await working.until(execution.result())
+    const listed = async (options: ListOptions = {}) => {
+      const { items, cursor } = await working.until(working.client.list({ parent: execution.id, ...options }))
+      return { names: items.map((child) => child.parent?.name), cursor }
+    }
+
+    const all = ['double:1', 'double:2', 'double:3', 'broken', 'last']
+    expect(await listed()).toEqual({ names: all, cursor: undefined })
+    expect(await listed({ limit: 5 })).toEqual({ names: all, cursor: undefined })
+    const first = await listed({ limit: 2 })
+    const second = await listed({ limit: 2, cursor: first.cursor })
+    const third = await listed({ limit: 2, cursor: second.cursor })
+    expect([first.names, second.names, third]).toEqual([
+      all.slice(0, 2),
+      all.slice(2, 4),
+      { names: ['last'], cursor: undefined },
+    ])
+    expect(await listed({ state: 'failed' })).toMatchObject({ names: ['broken'] })
+    expect(await listed({ task: 'double', limit: 3 })).toMatchObject({ names: all.slice(0, 3) })
+    expect(await listed({ createdTo: 0 })).toMatchObject({ names: [] })
+    expect(await listed({ createdFrom: 2 ** 45 })).toMatchObject({ names: [] })
+    await expect(working.until(working.client.list({ parent: 'no-such-key' }))).rejects.toMatchObject({
+      code: 'execution_not_found',
+    })
+    await expect(listed({ cursor: 'l1.0.0-1' })).rejects.toMatchObject({ code: 'invalid_cursor' })
   })
 
   test('starts no child twice when its worker dies', async () => {

@@ -184,7 +184,7 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     await children.fail(ids[0]!)
     await flows.drain()
 
-    expect(await endOf(ids[1]!)).toBe('cancelled sibling_quorum_impossible')
+    expect(await endOf(ids[1]!)).toBe('cancelled sibling_failed')
   })
 
   test('a loser that another join waits for runs on', async () => {
@@ -210,7 +210,7 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     await flows.drain()
 
     expect(new Set(await Promise.all(ids.map(endOf)))).toEqual(new Set(['cancelled parent_stopped']))
-    expect(await endOf(undo!)).toBe('cancelled sibling_quorum_impossible')
+    expect(await endOf(undo!)).toBe('cancelled sibling_failed')
     expect(await endOf(other!)).toBe('eligible')
     expect((await journal.journal(parent)).childCancels).toBeUndefined()
   })

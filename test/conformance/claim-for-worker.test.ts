@@ -49,6 +49,8 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
           deadlineAt: createdAt + 600_000,
           createdAt,
           run: 0,
+          limits: [],
+          isAdmitted: true,
           payload: { size: 3, encoding: 'bytes' },
           payloadBlob: 0,
           inputs: [],

@@ -294,35 +294,78 @@ conforms('an execution with registered compensations', ({ fabric, given, journal
     })
   })
 
-  /** A completed execution with a compensation is replayed from its second step, and claimed. */
-  const replayedFromStep = async (): Promise<Claimed> => {
-    const held = await registered()
+  /** A completed execution with a compensation is replayed from one of its steps, and claimed. */
+  const replayedFrom = async (name: 'pack' | 'ship'): Promise<Claimed> => {
+    const held = await given.activeExecution()
     await journal.record(held, 'charge')
+    await journal.record(held, 'pack')
+    await register(held)
     await journal.record(held, 'ship')
+    await register(held, 2)
     await fabric.run('completeExecution', held)
     const { executionId } = held
-    const from = { kind: 'step', name: 'ship' } as const
-    await fabric.run('replayExecution', { executionId, requestId: given.requestId(), from })
+    await fabric.run('replayExecution', { executionId, requestId: given.requestId(), from: { kind: 'step', name } })
     return await claimAgain()
   }
 
-  test('is left to a worker that undoes kept steps if it ends before a replay from a step has registered any', async () => {
-    const claimed = await replayedFromStep()
-    expect(claimed).toMatchObject({ attemptKind: 'replay', journal: { compensationCount: 0 } })
-    const refused = { build: 'b1', countLimit: 1, buildLimit: 1 }
-    await fabric.run('releaseExecution', { ...heldOf(claimed), reason: 'not a box', refusal: refused })
-
-    const undoing = await claimAgain()
-    expect(undoing).toMatchObject({ unwinding: { outcome: 'failed', failure: { category: 'input_refused' } } })
-    expect(await register(heldOf(undoing))).toEqual({ kind: 'registered' })
-    expect(await fabric.run('cancelExecution', { ...heldOf(undoing), ...undone })).toEqual({ kind: 'cancelled' })
-    expect(await fabric.look(claimed.executionId)).toMatchObject({ state: { outcome: 'failed' } })
+  test('a replay from a step keeps those that were registered before it', async () => {
+    expect(await replayedFrom('ship')).toMatchObject({ attemptKind: 'replay', journal: { compensationCount: 1 } })
+    expect(await replayedFrom('pack')).toMatchObject({ attemptKind: 'replay', journal: { compensationCount: 0 } })
   })
 
-  test('fails at once after a replay from a step whose run has registered none', async () => {
-    const claimed = await replayedFromStep()
+  test('and a replay from a step that was replayed before keeps them again', async () => {
+    const held = heldOf(await replayedFrom('ship'))
+    await journal.record(held, 'ship')
+    await register(held, 2)
+    await journal.record(held, 'bill')
+    await fabric.run('completeExecution', held)
+    const { executionId } = held
+    const counts: number[] = []
+    for (const name of ['bill', 'ship', 'charge']) {
+      await fabric.run('replayExecution', { executionId, requestId: given.requestId(), from: { kind: 'step', name } })
+      const again = await claimAgain()
+      counts.push(again.journal?.compensationCount ?? -1)
+      await fabric.run('completeExecution', heldOf(again))
+    }
 
-    expect(await fabric.run('failExecution', { ...heldOf(claimed), ...permanentFailure })).toEqual({ kind: 'failed' })
+    expect(counts).toEqual([2, 1, 0])
+  })
+
+  test('a final failure of a replay from a step is left to a run that has registered those of kept steps', async () => {
+    const held = heldOf(await replayedFrom('ship'))
+
+    const failed = await fabric.run('failExecution', { ...held, ...permanentFailure, isIncomplete: true })
+    expect(failed).toMatchObject({ kind: 'retry_scheduled' })
+    clock.advance(10_000)
+    await fabric.duePass()
+
+    const undoing = await claimAgain()
+    expect(undoing).toMatchObject({ unwinding: { outcome: 'failed' }, journal: { compensationCount: 1 } })
+    await journal.record(heldOf(undoing), 'unpack#undo', { isCompensation: true })
+    expect(await fabric.run('cancelExecution', { ...heldOf(undoing), ...undone })).toEqual({ kind: 'cancelled' })
+    expect(await fabric.look(held.executionId)).toMatchObject({ state: { outcome: 'failed' } })
+  })
+
+  test.each(['ship', 'pack'] as const)(
+    'an input that is refused after a replay from %s leaves it to a worker',
+    async (name) => {
+      const claimed = await replayedFrom(name)
+      const refused = { build: 'b1', countLimit: 1, buildLimit: 1 }
+      await fabric.run('releaseExecution', { ...heldOf(claimed), reason: 'not a box', refusal: refused })
+
+      const undoing = await claimAgain()
+      expect(undoing).toMatchObject({ unwinding: { outcome: 'failed', failure: { category: 'input_refused' } } })
+      const isKnown = name === 'ship'
+      expect(await register(heldOf(undoing))).toEqual({ kind: isKnown ? 'already_registered' : 'registered' })
+      expect(await fabric.run('cancelExecution', { ...heldOf(undoing), ...undone })).toEqual({ kind: 'cancelled' })
+      expect(await fabric.look(claimed.executionId)).toMatchObject({ state: { outcome: 'failed' } })
+    },
+  )
+
+  test('fails at once after a replay from a step before all of them, if its run has registered none', async () => {
+    const held = heldOf(await replayedFrom('pack'))
+
+    expect(await fabric.run('failExecution', { ...held, ...permanentFailure })).toEqual({ kind: 'failed' })
   })
 
   test('starts from its beginning when it is replayed, and registers them again', async () => {

@@ -44,6 +44,7 @@ conforms('countExecutions', (bench) => {
         {
           lane: 'main',
           classes: ['greet'],
+          waitingSince: bench.clock.now(),
           counts: [
             { state: 'waiting', count: 3 },
             { state: 'delayed', count: 1 },
@@ -53,7 +54,12 @@ conforms('countExecutions', (bench) => {
             { state: 'cancelled', count: 1 },
           ],
         },
-        { lane: 'other', classes: ['one', 'two'], counts: [{ state: 'waiting', count: 2 }] },
+        {
+          lane: 'other',
+          classes: ['one', 'two'],
+          waitingSince: bench.clock.now(),
+          counts: [{ state: 'waiting', count: 2 }],
+        },
       ],
     })
     expect(await fabric.dump()).toEqual(before)

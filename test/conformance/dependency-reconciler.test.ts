@@ -108,7 +108,7 @@ conforms('reconcileDependencies', (bench) => {
   test('lets a member go that waits for nothing', async () => {
     const graph = await flows.graph({ a: [], b: [] })
     const { flow } = await graph.view()
-    await fabric.plant({ ...(await graph.look('a')), state: { phase: 'blocked', by: 'dependencies' } })
+    await fabric.plant({ ...(await graph.look('a')), state: { phase: 'blocked', by: 'dependencies', gate: undefined } })
     await fabric.plant({ ...flow, counts: { ...flow.counts, waiting: 1, waiting_dependencies: 1 } })
 
     expect((await reconcile(bench)).repaired).toEqual([{ problem: 'edgeless', executionId: graph.id('a') }])

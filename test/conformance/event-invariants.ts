@@ -20,6 +20,10 @@ interface Life {
   isUnwinding: boolean
   /** A member may begin, or begin again, held back by what it depends on: the log has an event only when it no longer is. */
   mayBeBlocked: boolean
+  /** Whether a limit holds it back. */
+  isGated: boolean
+  /** What its latest start changed. A limit that has no permit for it undoes the start. */
+  before: Pick<Life, 'attempt' | 'hasStarted'>
 }
 
 export function eventProblems(dump: PartitionDump, firstSequence: number): string[] {
@@ -41,7 +45,7 @@ export function eventProblems(dump: PartitionDump, firstSequence: number): strin
   return [...problems, ...flowEventProblems(dump)]
 }
 
-function orderProblems(events: readonly StoredEvent[], firstSequence: number): string[] {
+export function orderProblems(events: readonly StoredEvent[], firstSequence: number): string[] {
   const problems: string[] = []
   events.forEach((event, i) => {
     const { sequence, at } = events[i - 1] ?? { sequence: firstSequence - 1, at: 0 }
@@ -64,6 +68,8 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       isCancelRequested: false,
       isUnwinding: false,
       mayBeBlocked,
+      isGated: false,
+      before: { attempt: 0, hasStarted: false },
     }
     lives.set(event.executionId, { phase: phaseAfter(event), ...begun })
     return undefined
@@ -80,6 +86,8 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
         isCancelRequested: false,
         isUnwinding: false,
         mayBeBlocked: false,
+        isGated: false,
+        before: { attempt: 0, hasStarted: false },
       })
       return from === 'ended' || !life.hasStarted ? undefined : 'it had begun'
     case 'follow_up_set':
@@ -142,11 +150,15 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'execution_blocked':
       life.phase = 'blocked'
       life.mayBeBlocked = false
+      life.isGated = event.reason === 'limit'
+      if (life.isGated && from === 'active') Object.assign(life, life.before)
       return from === 'ended' || from === 'blocked' ? `it was ${from}` : undefined
     case 'execution_unblocked': {
       const wasBlocked = from === 'blocked' || life.mayBeBlocked
       life.phase = phaseAfter(event)
-      life.mayBeBlocked = false
+      // What a limit releases may be held by its flow.
+      life.mayBeBlocked = life.isGated && event.flowId !== undefined
+      life.isGated = false
       return wasBlocked ? undefined : 'nothing held it back'
     }
     case 'tags_set':
@@ -174,6 +186,14 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'flow_reopened':
     case 'flow_purged':
       return 'it is no flow'
+    case 'worker_registered':
+    case 'worker_unregistered':
+    case 'worker_draining':
+    case 'worker_lost':
+    case 'worker_dead':
+      return 'it is no worker'
+    case 'lane_changed':
+      return 'it is no lane'
   }
 }
 
@@ -186,14 +206,17 @@ function isOf(life: Life, event: StoredEvent): boolean {
 }
 
 function start(life: Life, event: StoredEvent): string | undefined {
-  const { phase, epoch, attempt } = life
+  const { phase, epoch, attempt, hasStarted, isGated } = life
+  life.before = { attempt, hasStarted }
+  life.isGated = false
   life.phase = 'active'
   life.hasStarted = true
   life.epoch = event.epoch ?? 0
   life.attempt = event.attempt ?? 0
   life.isCancelRequested = false
   life.mayBeBlocked = false
-  if (phase !== 'eligible') return `it was ${phase}`
+  // Permits at hand let a worker start what a limit holds back.
+  if (phase !== 'eligible' && !(phase === 'blocked' && isGated)) return `it was ${phase}`
   if (life.epoch !== epoch + 1) return `epoch ${life.epoch} follows ${epoch}`
   if (life.attempt !== attempt && life.attempt !== attempt + 1) return `attempt ${life.attempt} follows ${attempt}`
   return undefined

@@ -11,7 +11,7 @@ import {
   signalPayloadKey,
   stepValueKey,
 } from '../../src/kernel/index.ts'
-import type { Execution } from '../../src/kernel/index.ts'
+import type { Execution, Flow, PendingNode } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 
 export function executionsOf(dump: PartitionDump): Execution[] {
@@ -76,6 +76,22 @@ function brokenRules(execution: Execution): string[] {
   return Object.keys(rules).filter((rule) => rules[rule] !== true)
 }
 
+/** The bytes that a flow owns beside its members: the input of its definition, and what waits for a follow-up. */
+export function flowKeys(flow: Flow): string[] {
+  const { id, run, input, followUp, begins, memberCount } = flow
+  const next = (run ?? 0) + 1
+  const waiting = (nodes: readonly PendingNode[], payloadSlot: number | undefined) =>
+    nodes
+      .filter(({ payload }) => payload !== undefined)
+      .map(({ executionId }) => payloadKeyOf({ id: executionId, payloadSlot }))
+  return [
+    ...(input === undefined ? [] : [flowInputKey(flow)]),
+    ...(followUp?.input === undefined ? [] : [flowInputKey({ id, inputSlot: next })]),
+    ...waiting(followUp?.nodes ?? [], next),
+    ...waiting(begins?.nodes.slice(memberCount) ?? [], run),
+  ]
+}
+
 function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly Execution[]): string[] {
   const expected = new Set<string>()
   /** What a member had completed with before it was replayed may still be handed on until it completes again. */
@@ -88,7 +104,7 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     else if (member !== undefined && lastReplay !== undefined) kept.add(resultKey(id))
   }
   for (const record of records) {
-    if (record.type === 'flow' && record.input !== undefined) expected.add(flowInputKey(record.id))
+    if (record.type === 'flow') for (const key of flowKeys(record)) expected.add(key)
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value === undefined) continue

@@ -26,9 +26,12 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
       since,
       lane: LANE,
       task: 'greet',
+      namespace: 'default',
+      needs: [],
       ahead: 2,
       aheadLimit: AHEAD_COUNT_MAX,
       activeInLane: 1,
+      isTaskHeld: false,
     })
   })
 

@@ -34,6 +34,8 @@ export class TestFabric {
   /** All of a test's executions live here, on stores of any number of partitions. */
   readonly partition: Partition = executionPartition(0)
   readonly #target: StoreTarget
+  /** Other partitions that the test has used. */
+  readonly #others = new Set<Partition>()
   #open: OpenFabric | undefined
 
   constructor(target: StoreTarget) {
@@ -48,6 +50,7 @@ export class TestFabric {
   async close(): Promise<void> {
     const { batcher, giveBack } = this.#opened
     this.#open = undefined
+    this.#others.clear()
     await batcher.close()
     await giveBack()
   }
@@ -88,6 +91,21 @@ export class TestFabric {
     return this.#opened.batcher.run(this.partition, operation, input, blobs)
   }
 
+  /** As `run`, in another partition. */
+  async runIn<N extends OperationName>(
+    partition: Partition,
+    operation: N,
+    input: OperationInput<N>,
+  ): Promise<OperationResult<N>> {
+    this.#others.add(partition)
+    return (await this.#opened.batcher.run(partition, operation, input)).result
+  }
+
+  /** The partitions besides that of the executions that the test has used. */
+  get others(): readonly Partition[] {
+    return [...this.#others]
+  }
+
   /** Sends operations as one batch, past the batcher. */
   batch(...calls: Call[]): Promise<Answer[]> {
     return this.store.run(this.partition, calls)
@@ -115,8 +133,8 @@ export class TestFabric {
     return this.run('runDue', { limit: DUE_LIMIT, seed: 1, ...input })
   }
 
-  async dump(): Promise<PartitionDump> {
-    return ordered(await this.store.dump(this.partition))
+  async dump(partition = this.partition): Promise<PartitionDump> {
+    return ordered(await this.store.dump(partition))
   }
 
   async events(): Promise<readonly StoredEvent[]> {
@@ -131,13 +149,14 @@ export class TestFabric {
   }
 
   /** Writes a record as no operation would. */
-  plant(record: AnyRecord): Promise<void> {
-    return this.#opened.target.plant(this.partition, record)
+  plant(record: AnyRecord, partition = this.partition): Promise<void> {
+    if (partition !== this.partition) this.#others.add(partition)
+    return this.#opened.target.plant(partition, record)
   }
 
   /** Sets or removes an index entry, regardless of its record. */
-  setEntry(index: string, id: string, score: number | undefined): Promise<void> {
-    return this.#opened.target.setEntry(this.partition, index, id, score)
+  setEntry(index: string, id: string, score: number | undefined, partition = this.partition): Promise<void> {
+    return this.#opened.target.setEntry(partition, index, id, score)
   }
 
   get #opened(): OpenFabric {

@@ -59,6 +59,11 @@ function follow(standings: Map<string, Standing>, { type, executionId }: StoredE
     case 'flow_purged':
       standings.delete(executionId)
       return from === 'live' ? 'it still lived' : undefined
+    case 'follow_up_started':
+      standings.set(executionId, 'live')
+      return from === 'live' ? 'it had not ended' : undefined
+    case 'follow_up_set':
+    case 'follow_up_dropped':
     case 'tags_set':
       return undefined
     default:

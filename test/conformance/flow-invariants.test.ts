@@ -81,9 +81,9 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
     group(dump, 'ready', { verdict: 'pending', decidedAt: undefined }),
   'a member runs before its group is satisfied': (dump) => node(dump, 'last', () => ({ state: { phase: 'eligible' } })),
   'a member waits though its group is satisfied': (dump) =>
-    node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'dependencies' } })),
+    node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'dependencies', gate: undefined } })),
   'a member is held back without a reason': (dump) =>
-    node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'hold' } })),
+    node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'hold', gate: undefined } })),
   'a member is skipped without a reason': (dump) =>
     node(dump, 'last', () => ({
       state: { phase: 'ended', outcome: 'skipped', at: 1, reason: undefined, by: undefined },

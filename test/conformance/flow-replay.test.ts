@@ -218,7 +218,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     expect((await graph.view()).flow).toMatchObject({ state: { phase: 'ended' }, counts: { skipped: 151, failed: 1 } })
 
     await graph.replay('a', { subtree: true })
-    expect((await graph.look('a')).state).toEqual({ phase: 'blocked', by: 'hold' })
+    expect((await graph.look('a')).state).toEqual({ phase: 'blocked', by: 'hold', gate: undefined })
     expect((await refusal(fabric, () => graph.replay('w149'))).code).toBe('flow_busy')
     expect(new Set(await flows.drain())).toEqual(new Set(['flow_replay']))
 
@@ -233,7 +233,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     const { graph, calls } = flows.draw(nodes(names('r', 240)), { class: CLASS })
     for (const call of calls) await fabric.run('submitFlow', call)
     await graph.cancelMember('r0')
-    expect((await graph.look('r239')).state).toEqual({ phase: 'blocked', by: 'hold' })
+    expect((await graph.look('r239')).state).toEqual({ phase: 'blocked', by: 'hold', gate: undefined })
 
     const early = await graph.replay('r0', { subtree: true })
     await flows.drain()

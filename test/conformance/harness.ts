@@ -9,7 +9,7 @@ import { GivenChildren } from './given-children.ts'
 import { GivenFlow } from './given-flow.ts'
 import { GivenJournal } from './given-journal.ts'
 import { Given } from './given.ts'
-import { problemsOf } from './invariants.ts'
+import { problemsOf, sharedProblemsOf } from './invariants.ts'
 import { serverTargets, storeTargets } from './targets.ts'
 
 export interface Bench {
@@ -36,6 +36,7 @@ export function conforms(subject: string, tests: (bench: Bench) => void, targets
       try {
         const { firstSequence } = await fabric.store.readEvents(fabric.partition, 0, 1)
         expect(problemsOf(await fabric.dump(), firstSequence)).toEqual([])
+        for (const partition of fabric.others) expect(sharedProblemsOf(await fabric.dump(partition))).toEqual([])
       } finally {
         await fabric.close()
       }

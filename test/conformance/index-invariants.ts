@@ -10,7 +10,7 @@ export function indexProblems(dump: PartitionDump): string[] {
   return [...derivationProblems(dump), ...placeProblems(dump), ...queueProblems(dump)]
 }
 
-function derivationProblems(dump: PartitionDump): string[] {
+export function derivationProblems(dump: PartitionDump): string[] {
   const stored = dump.entries.map(textOf)
   const derived = dump.records.flatMap((record) => entriesOf(record)).map(textOf)
   const storedOnce = new Set(stored)

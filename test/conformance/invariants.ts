@@ -5,11 +5,12 @@
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'
 import { childProblems } from './child-invariants.ts'
-import { eventProblems } from './event-invariants.ts'
+import { eventProblems, orderProblems } from './event-invariants.ts'
 import { executionProblems } from './execution-invariants.ts'
 import { flowProblems } from './flow-invariants.ts'
 import { graphProblems } from './graph-invariants.ts'
-import { indexProblems } from './index-invariants.ts'
+import { derivationProblems, indexProblems } from './index-invariants.ts'
+import { limitProblems } from './limit-invariants.ts'
 import { journalProblems } from './journal-invariants.ts'
 
 /** `firstSequence` is the oldest event that is still kept: what was trimmed cannot be checked. */
@@ -22,6 +23,16 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...graphProblems(dump),
     ...journalProblems(dump),
     ...childProblems(dump),
+    ...limitProblems(dump),
     ...eventProblems(dump, firstSequence),
+  ]
+}
+
+/** The same for a partition of another family than that of executions. */
+export function sharedProblemsOf(dump: PartitionDump): string[] {
+  return [
+    ...derivationProblems(dump),
+    ...limitProblems(dump),
+    ...orderProblems(dump.events, dump.events[0]?.sequence ?? 1),
   ]
 }

@@ -37,7 +37,7 @@ export function journalProblems(dump: PartitionDump): string[] {
 }
 
 /** The id of what belongs to a first life begins with the execution's own; in later lives their number follows it. */
-function lifeOf(record: JournalRecord): number {
+export function lifeOf(record: JournalRecord): number {
   const scope = record.id.slice(0, -[SEPARATOR, ...ownParts(record)].join('').length)
   return Number(scope.split(SEPARATOR)[1] ?? 0)
 }

@@ -1,8 +1,12 @@
 /** Time limits at the delivery of a signal, where no engine has run since they passed. */
 import { expect, test } from 'vitest'
+import { COMPENSATION_WAIT_MS } from '../../src/kernel/index.ts'
 import type { TimeoutBehaviour } from '../../src/kernel/index.ts'
 import { count, one } from './condition-nodes.ts'
+import { forcedCancel, politeCancel } from './given.ts'
+import type { Draft, Held } from './given.ts'
 import { ada } from './given-journal.ts'
+import type { WaitDraft } from './given-journal.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
@@ -112,8 +116,169 @@ conforms('a signal after the timeout of its wait', ({ fabric, given, journal, cl
   })
 })
 
+conforms(
+  'a signal after a time limit of an execution with steps to undo',
+  ({ fabric, given, journal, flows, clock }) => {
+    const targets = ['reply', 'other', 'unknown', '@go'] as const
+
+    /** Sends signals to all targets, and returns the effects, the state and the events, without ids and times. */
+    const outcomeOf = async (held: Held) => {
+      const effects: string[] = []
+      for (const target of targets) effects.push(await journal.effect(held, target))
+      await fabric.duePass()
+      const { state, unwinding, journal: kept } = await fabric.look(held.executionId)
+      return {
+        effects,
+        state: state.phase,
+        stop: unwinding?.outcome,
+        reason: unwinding?.reason,
+        open: kept?.open.map(({ target }) => target),
+        buffered: kept?.bufferedCount,
+        stops: (await given.eventsOf(held, 'execution_unwinding')).length,
+      }
+    }
+
+    const situations = {
+      suspended: async (draft: Draft, wait: WaitDraft = {}) => {
+        const held = await given.activeExecution(draft)
+        await journal.record(held, 'charge')
+        await fabric.run('registerCompensation', { ...held, count: 1 })
+        await journal.open(held, 'other')
+        await journal.wait(held, wait)
+        return held
+      },
+      delayed: async (draft: Draft) => {
+        const held = await given.activeExecution(draft)
+        await journal.record(held, 'charge')
+        await journal.open(held, 'reply')
+        await journal.open(held, 'other')
+        await fabric.run('delayExecution', { ...held, delayMs: 60_000 })
+        return held
+      },
+      active: async (draft: Draft) => {
+        const held = await given.activeExecution(draft)
+        await journal.record(held, 'charge')
+        await journal.open(held, 'reply')
+        await journal.open(held, 'other')
+        return held
+      },
+    }
+
+    /** The outcomes with the due pass before the signals, and after them. */
+    const inBothOrders = async (overdue: () => Promise<Held>): Promise<Awaited<ReturnType<typeof outcomeOf>>[]> => {
+      const seen: Awaited<ReturnType<typeof outcomeOf>>[] = []
+      for (const isEngineFirst of [true, false]) {
+        const held = await overdue()
+        if (isEngineFirst) await fabric.duePass()
+        seen.push(await outcomeOf(held))
+        await fabric.run('cancelExecution', { executionId: held.executionId, ...forcedCancel })
+      }
+      return seen
+    }
+
+    test.each(['suspended', 'delayed', 'active'] as const)(
+      'stops a %s one at its deadline, and is buffered in a mailbox only, whether or not an engine has run',
+      async (phase) => {
+        const [engineFirst, signalFirst] = await inBothOrders(async () => {
+          const held = await situations[phase]({ totalTimeoutMs: TIMEOUT_MS })
+          clock.advance(TIMEOUT_MS)
+          return held
+        })
+
+        expect(engineFirst).toEqual({
+          effects: ['waitpoint_closed', 'waitpoint_closed', 'waitpoint_not_found', 'buffered'],
+          state: 'eligible',
+          stop: 'expired',
+          reason: 'execution_deadline',
+          open: [],
+          buffered: 1,
+          stops: 1,
+        })
+        expect(signalFirst).toEqual(engineFirst)
+      },
+    )
+
+    test.each(ending)('stops one whose wait times out to %s, in either order', async (onTimeout) => {
+      const [engineFirst, signalFirst] = await inBothOrders(async () => {
+        const held = await situations.suspended({}, { timeoutMs: TIMEOUT_MS, onTimeout })
+        clock.advance(TIMEOUT_MS)
+        return held
+      })
+
+      expect(engineFirst).toMatchObject({
+        effects: ['waitpoint_closed', 'waitpoint_closed', 'waitpoint_not_found', 'buffered'],
+        state: 'eligible',
+        reason: 'suspension_timeout',
+      })
+      expect(signalFirst).toEqual(engineFirst)
+    })
+
+    test.each(ending)(
+      'resumes one that undoes its steps and whose wait times out to %s, in either order',
+      async (onTimeout) => {
+        const [engineFirst, signalFirst] = await inBothOrders(async () => {
+          const { executionId } = await situations.suspended({})
+          await fabric.run('cancelExecution', { executionId, ...politeCancel })
+          const held = await given.claimOf({ executionId })
+          await journal.open(held, 'other')
+          await journal.wait(held, { name: 'undone', timeoutMs: TIMEOUT_MS, onTimeout })
+          clock.advance(TIMEOUT_MS)
+          return held
+        })
+
+        expect(engineFirst).toMatchObject({
+          effects: ['waitpoint_closed', 'buffered', 'waitpoint_not_found', 'buffered'],
+          state: 'eligible',
+          stop: 'cancelled',
+        })
+        expect(signalFirst).toEqual(engineFirst)
+      },
+    )
+
+    test('is refused once the time to undo the steps is over, in either order', async () => {
+      const [engineFirst, signalFirst] = await inBothOrders(async () => {
+        const held = await situations.suspended({})
+        await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
+        clock.advance(COMPENSATION_WAIT_MS)
+        return held
+      })
+
+      expect(engineFirst).toMatchObject({ effects: targets.map(() => 'execution_ended'), state: 'ended' })
+      expect(signalFirst).toEqual(engineFirst)
+    })
+
+    test('stops a member of a flow too, which its flow counts as waiting', async () => {
+      const graph = await flows.graph({ a: [] }, { drafts: { a: { totalTimeoutMs: TIMEOUT_MS } } })
+      const held = await graph.claim('a')
+      await journal.record(held, 'charge')
+      await journal.wait(held)
+      clock.advance(TIMEOUT_MS)
+
+      expect(await journal.effect(held, '@go')).toBe('buffered')
+
+      expect(await graph.states()).toEqual(['waiting'])
+      expect((await graph.view()).flow.counts).toMatchObject({ suspended: 0, waiting: 1 })
+      expect(await graph.look('a')).toMatchObject({ unwinding: { outcome: 'expired' } })
+    })
+
+    test('a repeated one returns its first result', async () => {
+      const held = await situations.suspended({ totalTimeoutMs: TIMEOUT_MS })
+      clock.advance(TIMEOUT_MS)
+
+      const first = await journal.signal(held, '@go', { key: 'k' })
+      const again = await journal.signal(held, '@go', { key: 'k' })
+
+      expect([first, again]).toMatchObject([
+        { kind: 'delivered', effect: 'buffered' },
+        { kind: 'duplicate', effect: 'buffered' },
+      ])
+      expect(await given.eventsOf(held, 'execution_unwinding')).toHaveLength(1)
+    })
+  },
+)
+
 conforms('a signal after the total deadline', ({ fabric, given, journal, clock }) => {
-  test('is refused in every phase, before any engine has run', async () => {
+  test('is refused in every phase without steps to undo, before any engine has run', async () => {
     const waiting = await journal.waiting({}, { totalTimeoutMs: TIMEOUT_MS })
     const active = await given.activeExecution({ totalTimeoutMs: TIMEOUT_MS })
     await journal.open(active, 'reply')

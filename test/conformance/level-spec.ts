@@ -9,6 +9,8 @@ import type { Levels } from '../../src/stores/level/store-level.ts'
 import { migrateAs } from '../../src/stores/open/migrate-store.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
 import { PARTITION, run, submit } from '../../src/stores/store.fixture.ts'
+import { Batcher } from '../../src/stores/batcher.ts'
+import { STORE_PARTITION } from '../../src/stores/partitions.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { until } from '../servers/until.ts'
 import { LogLines } from '../valkey/fabrics.ts'
@@ -162,6 +164,21 @@ export function levelConforms(
         const found = await migrate(location, NEW, { afterMs, dryRun: true })
         expect(found?.heldBackBy).toHaveLength(1)
       }
+    })
+
+    test('allows limits, lanes and workers once it is the second one', async () => {
+      const location = await oldStore()
+      const { store, runtime } = await start(location, NEW)
+      const batcher = new Batcher(store, runtime)
+      const inspect = () => batcher.run(STORE_PARTITION, 'inspectPartition', { limit: 10 })
+
+      const refusal = { code: 'level_too_low', message: expect.stringContaining('level 2') as string }
+      await expect(inspect()).rejects.toMatchObject(refusal)
+      await migrate(location, NEW)
+      await runtime.advance(ANNOUNCE_EVERY_MS)
+
+      await until('the process has noticed', LIMIT_MS, async () => (store.level === 2 ? true : undefined))
+      expect((await inspect()).result).toMatchObject({ kind: 'inspected', executions: 0 })
     })
 
     test('that was raised does not change the numbers of events, also of those that are trimmed later', async () => {

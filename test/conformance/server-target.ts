@@ -48,7 +48,7 @@ export function serverTarget(
         damage: async (partition, type, id, damage) =>
           damageValue(await way.open(), keys.key(partition, type, id), damage, hollow(id)),
         untilListening: () => untilListening(store),
-        clear: () => way.removeKeys(`${prefix}:{fp:*`),
+        clear: () => way.removeKeys(`${prefix}:{[fqm]*:[0-9]*`),
         remove: () => way.removeKeys(`${prefix}:*`),
       }
     },

@@ -43,6 +43,17 @@ conforms('skipExecution', ({ fabric, given, flows }) => {
     expect(await fabric.run('skipExecution', missing)).toMatchObject({ code: 'execution_not_found' })
   })
 
+  test('is refused for a member that waits for others that it has added, also if they have failed', async () => {
+    const graph = await flows.graph({ a: [], b: [] }, { conditions: ['b'] })
+    const held = await graph.claim('b')
+    await graph.link('a', 'b', { fence: held.fence })
+
+    expect(await fabric.run('skipExecution', held)).toMatchObject({ code: 'invalid_input' })
+    await graph.fail('a')
+    expect((await graph.look('b')).member?.group?.verdict).toBe('impossible')
+    expect(await fabric.run('skipExecution', held)).toMatchObject({ code: 'invalid_input' })
+  })
+
   test('applies a cancel request instead', async () => {
     const graph = await flows.graph({ a: [] }, { conditions: ['a'] })
     const held = await graph.claim('a')

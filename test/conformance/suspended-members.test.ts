@@ -72,7 +72,7 @@ conforms('a suspended member', ({ fabric, flows, journal, clock }) => {
     expect((await graph.view()).flow.counts).toMatchObject({ suspended: 1 })
     await journal.signal(held, 'reply')
 
-    expect((await fabric.look(held.executionId)).state).toEqual({ phase: 'blocked', by: 'hold' })
+    expect((await fabric.look(held.executionId)).state).toEqual({ phase: 'blocked', by: 'hold', gate: undefined })
     await graph.seal()
     await flows.drain()
     expect((await fabric.look(held.executionId)).state.phase).toBe('eligible')

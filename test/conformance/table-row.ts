@@ -94,7 +94,11 @@ class TableCell {
     const dump = this.#toTable(await this.#target.store.dump(this.#partition)) as PartitionDump
     const events = dump.events.slice(this.#eventCount).map(({ sequence: _, ...event }) => event)
     this.#eventCount = dump.events.length
-    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, this.#seen) }
+    return {
+      said: saidIn(this.#toTable(answer) as Answer),
+      events,
+      stored: storedIn(dump, this.#seen, this.#trial.blobs),
+    }
   }
 
   #run(...calls: Call[]): Promise<Answer[]> {
@@ -142,8 +146,11 @@ function saidIn(answer: Answer): Said<{ readonly kind: string }> {
   }
 }
 
-/** What a dump shows, in the form of the table's own store. A dump knows which bytes there are, looks have shown them. */
-function storedIn(dump: PartitionDump, seen: ReadonlyMap<string, string>): string {
+/**
+ * What a dump shows, in the form of the table's own store. A dump knows which bytes there are, looks have shown them. No look
+ * shows those of a pending run: they came with the call.
+ */
+function storedIn(dump: PartitionDump, seen: ReadonlyMap<string, string>, sent: readonly string[]): string {
   const memory = newMemory()
   for (const record of dump.records) {
     const key = joinName(record.type, record.id)
@@ -153,8 +160,7 @@ function storedIn(dump: PartitionDump, seen: ReadonlyMap<string, string>): strin
     memory.indexes.set(entry.index, [...(memory.indexes.get(entry.index) ?? []), entry])
   }
   for (const key of dump.blobKeys) {
-    const bytes = seen.get(key)
-    if (bytes !== undefined) memory.blobs.set(key, bytes)
+    memory.blobs.set(key, seen.get(key) ?? sent.join(' '))
   }
   return storedText(memory)
 }

@@ -431,3 +431,74 @@ conforms('a cancelled flow whose members have completed steps', ({ fabric, given
     expect((await graph.view()).flow.counts).toMatchObject({ superseded: 1 })
   })
 })
+
+conforms('a held flow', ({ fabric, given, journal, flows, clock }) => {
+  /** An execution that was cancelled and waits for a worker to undo its steps. */
+  async function stopped(): Promise<Held['executionId']> {
+    const { executionId } = await charged(given, journal)
+    await fabric.run('cancelExecution', { executionId, ...politeCancel })
+    return executionId
+  }
+
+  async function claimStopped(): Promise<Held> {
+    const [claimed] = (await given.claim()).executions
+    expect(claimed).toMatchObject({ unwinding: requested })
+    if (claimed === undefined) throw new Error('the execution was not claimed')
+    return heldOf(claimed)
+  }
+
+  test('does not block a member that undoes its steps when it is added', async () => {
+    const graph = await flows.held()
+    const executionId = await stopped()
+
+    expect(await graph.add('a', { executionId })).toMatchObject({ kind: 'added', state: 'waiting' })
+
+    expect((await graph.look('a')).state).toEqual({ phase: 'eligible' })
+    expect(await fabric.run('completeExecution', await claimStopped())).toMatchObject({ kind: 'unwound' })
+    expect(await graph.state('a')).toBe('cancelled')
+  })
+
+  test('keeps the delay of such a member, and no more', async () => {
+    const graph = await flows.held()
+    await stopped()
+    const held = await claimStopped()
+    await fabric.run('delayExecution', { ...held, delayMs: 1_000 })
+
+    await graph.add('a', held)
+    expect((await graph.look('a')).state).toMatchObject({ phase: 'delayed' })
+    clock.advance(1_000)
+    await fabric.duePass()
+
+    expect(await claimStopped()).toMatchObject({ executionId: held.executionId })
+  })
+
+  test.each(['released', 'delayed by nothing', 'lost', 'resumed'] as const)(
+    'does not block such a member that is %s',
+    async (how) => {
+      const graph = await flows.held()
+      await stopped()
+      const held = await claimStopped()
+      await graph.add('a', held)
+
+      if (how === 'released') await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
+      if (how === 'delayed by nothing') await fabric.run('delayExecution', { ...held, delayMs: 0 })
+      if (how === 'resumed') await journal.wait(held, { name: 'undone' })
+      if (how === 'resumed') await fabric.run('resumeExecution', { ...held, by: 'operator', reason: 'enough' })
+      if (how === 'lost') clock.advance(LEASE_TTL_MS)
+      await fabric.duePass()
+
+      expect(await claimStopped()).toMatchObject({ executionId: held.executionId })
+    },
+  )
+
+  test('blocks a member that undoes nothing as before', async () => {
+    const graph = await flows.held()
+    const held = await given.activeExecution()
+    await journal.record(held, 'charge')
+    await graph.add('a', held)
+
+    await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
+
+    expect((await graph.look('a')).state).toEqual({ phase: 'blocked', by: 'hold' })
+  })
+})

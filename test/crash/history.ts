@@ -2,7 +2,6 @@
 import {
   UNDER_LEASE,
   entriesOf,
-  flowInputKey,
   followUpKey,
   payloadKeyOf,
   resultKey,
@@ -10,6 +9,7 @@ import {
   valueKeyOf,
 } from '../../src/kernel/index.ts'
 import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
+import { flowKeys } from '../conformance/execution-invariants.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 
 export function findFaults(dump: PartitionDump): string[] {
@@ -53,7 +53,7 @@ function faultsOfBlobs(dump: PartitionDump): string[] {
     if (result !== undefined) named.add(resultKey(id))
   }
   for (const record of dump.records) {
-    if (record.type === 'flow' && record.input !== undefined) named.add(flowInputKey(record.id))
+    if (record.type === 'flow') for (const key of flowKeys(record)) named.add(key)
     if (record.type === 'signal' && record.payload !== undefined) named.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value !== undefined) named.add(valueKeyOf(record))
@@ -155,6 +155,12 @@ class Life {
       case 'follow_up_set':
       case 'follow_up_started':
       case 'follow_up_dropped':
+      case 'worker_registered':
+      case 'worker_unregistered':
+      case 'worker_draining':
+      case 'worker_lost':
+      case 'worker_dead':
+      case 'lane_changed':
         this.#fault(`${event.type} is logged without a request`)
         return
     }

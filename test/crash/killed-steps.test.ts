@@ -1,9 +1,20 @@
 import { test } from 'vitest'
-import { everyKill, killAtEachCall } from './killed-steps.ts'
+import { killAtEachCall } from './kill-at-each-call.ts'
+import { everyKill, steppedWork } from './killed-steps.ts'
+import { everyUndoKill, undoneWork } from './killed-undos.ts'
 import { Site } from './site.ts'
 
 test('a worker on a file is killed before and after each of its calls, and no recorded step is done again', async () => {
   using site = new Site()
 
-  await killAtEachCall(site.location, everyKill)
+  await killAtEachCall(steppedWork, site.location, everyKill)
 })
+
+test.each(['failed', 'cancelled'] as const)(
+  'a worker on a file is killed before and after each call of work that is undone because it has %s, and each undo is recorded once',
+  async (ending) => {
+    using site = new Site()
+
+    await killAtEachCall(undoneWork(ending), site.location, everyUndoKill[ending])
+  },
+)

@@ -1,18 +1,7 @@
 /** The work whose worker is killed at each of its calls in turn: five steps, a sleep and an approval. */
 import { approval, task } from '../../src/client/index.ts'
 import type { Handler, Task } from '../../src/client/index.ts'
-
-export interface SteppedWork {
-  readonly number: number
-}
-
-/** One run of a step's work, as its process wrote it down. Its value is unique to the run. */
-export interface StepRunEntry {
-  readonly executionId: string
-  readonly step: string
-  readonly idempotencyKey: string
-  readonly value: string
-}
+import type { KilledWork, StepRunEntry } from './kill-at-each-call.ts'
 
 export const STEP_NAMES = ['one', 'two', 'three', 'four', 'five'] as const
 export const VOTERS = ['ann', 'bob'] as const
@@ -24,8 +13,8 @@ export const CALL_COUNT = 9
 const NAP_MS = 50
 
 /** Each piece of work has a lane of its own, so that one worker gets no other. */
-export function steppedTask(number: number): Task<SteppedWork, SteppedWork, string, string> {
-  return task<SteppedWork, string>(`stepped-${number}`, { lane: `lane-${number}` })
+export function steppedTask(number: number): Task<KilledWork, KilledWork, string, string> {
+  return task<KilledWork, string>(`stepped-${number}`, { lane: `lane-${number}` })
 }
 
 export function steppedHandler(number: number, who: string, note: (run: StepRunEntry) => void): Handler {

@@ -1,9 +1,10 @@
 /**
- * Works on one piece of stepped work and kills itself at one of the calls that it makes for it: before the store has seen the
+ * Works on one piece of work and kills itself at one of the calls that it makes for it: before the store has seen the
  * call, or after the store has answered.
  *
- *   node stepper-process.ts <store> <side record> <number of the work> <before or after> <number of the call>
+ *   node stepper-process.ts <store> <side record> <kind of work> <number of the work> <before or after> <number of the call>
  */
+import type { Handler } from '../../src/client/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
 import type { Call, Store } from '../../src/stores/store.ts'
@@ -11,13 +12,21 @@ import { Fabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'
 import { SideRecord } from './side-record.ts'
 import { steppedHandler } from './stepped-work.ts'
-import type { StepRunEntry } from './stepped-work.ts'
+import type { StepRunEntry } from './kill-at-each-call.ts'
+import { undoneHandler } from './undone-work.ts'
 
-const [location = '', sideFile = '', work = '', moment = '', call = ''] = process.argv.slice(2)
+const [location = '', sideFile = '', kind = '', work = '', moment = '', call = ''] = process.argv.slice(2)
 
 const SHORT_LEASE_MS = 1_000
 /** Calls of a worker that are no part of the work. */
-const ASIDE: readonly string[] = ['claimForWorker', 'renewLease', 'runDue']
+const ASIDE: readonly string[] = [
+  'registerWorker',
+  'heartbeatWorker',
+  'unregisterWorker',
+  'claimForWorker',
+  'renewLease',
+  'runDue',
+]
 
 let callCount = 0
 
@@ -49,11 +58,23 @@ function deadly(store: Store): Store {
   })
 }
 
+function handlerOf(number: number, who: string, note: (run: StepRunEntry) => void): Handler {
+  switch (kind) {
+    case 'stepped':
+      return steppedHandler(number, who, note)
+    case 'failed':
+    case 'cancelled':
+      return undoneHandler(kind, number, who, note)
+    default:
+      throw new Error(`There is no work of the kind ${kind}.`)
+  }
+}
+
 const runtime = systemRuntime()
 const side = new SideRecord<StepRunEntry>(sideFile)
 const store = deadly(await openStore(location, { runtime, log: complainingLog }))
 await using fabric = new Fabric(store, runtime, { log: complainingLog })
-const handler = steppedHandler(Number(work), `process ${work}`, (run) => side.write(run))
+const handler = handlerOf(Number(work), `process ${work}`, (run) => side.write(run))
 await fabric.work([handler], { concurrency: 1, leaseTtl: SHORT_LEASE_MS, engine: false })
 const stopped = untilStopped()
 sayReady()

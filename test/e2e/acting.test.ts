@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { createFabric, task } from '../../src/index.ts'
 import { errorIn, workplace } from './workplace.ts'
 
 describe('cancel', () => {
@@ -14,6 +15,30 @@ describe('cancel', () => {
     expect(again).toMatchObject({ kind: 'already_cancelled' })
     expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('was cancelled already') as unknown })
     expect(await place.json('show', 'a')).toMatchObject({ state: 'cancelled', reason: 'no longer needed', by: 'cli' })
+  })
+
+  test('of a parked handler with steps prints that it undoes them, and until when', async () => {
+    const place = await workplace()
+    const trip = task('trip')
+    {
+      await using fabric = await createFabric(`sqlite:${place.path('flowfabric.db')}`, { log: 'silent' })
+      await using _worker = await fabric.work([
+        trip.handle(async (_, ctx) => {
+          await ctx.step('book', () => 'seat 12')
+          await ctx.sleep('until departure', '7d')
+        }),
+      ])
+      const parked = await fabric.submit(trip, null, { id: 'trip' })
+      await vi.waitFor(async () => expect(await parked.state()).toBe('suspended'), { timeout: 20_000 })
+    }
+
+    const cancelled = await place.run(['cancel', 'trip', '--reason', 'rain'])
+    const why = await place.run(['why', 'trip'])
+
+    expect(cancelled.stdout).toMatch(
+      /^0-\S+ undoes its completed steps and ends then; if no worker does that, it ends by \S+ \(in 23h 59m\)\n$/,
+    )
+    expect(why.stdout).toContain('it ends when that is done, or at ')
   })
 
   test('refuses a bad grace with 2', async () => {

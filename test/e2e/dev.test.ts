@@ -166,6 +166,21 @@ describe('dev', () => {
     expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
   })
 
+  test('serves executions that need what it is capable of, and why, show and list name the needs of others', async () => {
+    const place = await workplace()
+    await devWith(place, '--capability', 'gpu', '--capability', 'region:eu')
+    const submit = (...args: string[]) => place.run(['submit', 'greet', '{"name":"Ada"}', ...args])
+    await submit('--id', 'stuck', '--needs', 'gpu', '--needs', 'tpu')
+
+    expect((await submit('--needs', 'region:eu', '--needs', 'gpu', '--wait')).stdout).toBe('"Hello, Ada"\n')
+    expect((await place.run(['why', 'stuck'])).stdout).toContain(
+      'It needs gpu, tpu: only workers with these capabilities',
+    )
+    expect((await place.run(['show', 'stuck'])).stdout).toMatch(/needs +gpu tpu\n/)
+    expect((await place.run(['list', '--state', 'waiting'])).stdout).toMatch(/KEY +NEEDS\n.*stuck +gpu tpu\n/)
+    expect(await submit('--needs', 'a b')).toMatchObject({ code: 2 })
+  })
+
   test('serves the given lanes', async () => {
     const place = await workplace()
     await devWith(place, '--lane', 'slow')

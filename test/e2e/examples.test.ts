@@ -97,6 +97,22 @@ test.each([
       'A-17 is paid with p-1: 1999 cents',
     ],
   ],
+  [
+    'gpu-routing',
+    [
+      "refused: The input is not valid. slots of task 'film' is 2, but the worker has a concurrency of 1",
+      'long film on large\neuropean film on large\n3 thumbnails\n',
+      'secret film: It needs gpu, vault: only workers with these capabilities can take it.\n',
+    ],
+  ],
+  [
+    'tenant-fairness',
+    [
+      'the small tenant was served within the first half of 102 reports\nlane reports is paused by ada, with 1 waiting\n',
+      'was paused by ada (the provider is down): it starts after "flowfabric lanes resume reports".',
+      '\nsmall 3\n',
+    ],
+  ],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the crawler has 5 children']],
   [
     'report',
@@ -110,7 +126,8 @@ test.each([
     'saga',
     [
       '  the trip to Rome is booked\n',
-      '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  no cars in Venice',
+      "  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  Child 'book car' (task 'office.book', ",
+      ') failed (permanent): no cars in Venice\n',
       '  car: cancelled\n  hotel: cancelled\n  flight: cancelled\n  cancelled\n',
     ],
   ],

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { PermanentError, createFabric, task } from '../../src/index.ts'
+import { PermanentError, allOf, createFabric, flow, task, upstream } from '../../src/index.ts'
 import { errorIn, sharedWorkplace, workplace } from './workplace.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -92,6 +92,41 @@ describe('list', () => {
     expect(line).toMatch(/ one +permanent: no such account/)
   })
 
+  test('of a parent shows its children by their names, and show and why of the parent name the one that failed', async () => {
+    const place = await workplace()
+    const order = task('order')
+    const ship = task<string>('ship')
+    {
+      await using fabric = await createFabric(`sqlite:${place.path('flowfabric.db')}`, { log: 'silent' })
+      await using _worker = await fabric.work([
+        order.handle((_, ctx) => ctx.all(['honey', 'wax'].map((item) => ctx.spawn(`ship:${item}`, ship, item)))),
+        ship.handle((item) => {
+          if (item === 'wax') throw new PermanentError('no truck')
+        }),
+      ])
+      await (await fabric.submit(order, null, { id: 'order:1' })).wait()
+      await (await fabric.submit(order, null, { id: 'order:2' })).wait()
+    }
+
+    const listed = await place.run(['list', '--parent', 'order:1'])
+    const first = await place.json<Page>('list', '--parent', 'order:1', '--limit', '1')
+    const rest = await place.json<Page>('list', '--parent', 'order:1', '--cursor', first.cursor ?? '')
+    const shown = await place.run(['show', 'order:1'])
+    const why = await place.run(['why', 'order:1'])
+    const unknown = await place.run(['list', '--parent', 'order:3'])
+
+    const [header, honey, wax] = listed.stdout.split('\n')
+    expect(header).toMatch(/ CREATED +NAME$/)
+    expect(honey).toMatch(/ ship +default +completed .* ship:honey$/)
+    expect(wax).toMatch(/ ship +default +failed .* ship:wax$/)
+    expect([...first.items, ...rest.items].map(({ state }) => state)).toEqual(['completed', 'failed'])
+    expect(rest.cursor).toBeUndefined()
+    const named = `Child 'ship:wax' (task 'ship', ${rest.items[0]?.id ?? ''}) failed (permanent): no truck`
+    expect(shown.stdout).toContain(`last error\n    permanent: ${named}\n`)
+    expect(why.stdout).toContain(`failed (permanent: ${named}).`)
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('execution_not_found') as string })
+  })
+
   test('filters by lane, task, state, tag, namespace and time', async () => {
     const place = stocked()
 
@@ -145,6 +180,46 @@ describe('list', () => {
   })
 })
 
+describe('flow show', () => {
+  test('distinguishes failures that the flow ignores from those that make it fail', async () => {
+    const place = await workplace()
+    const check = task<string>('check')
+    const build = task('build')
+    const release = flow('release', (f) => {
+      const lint = f.node('lint', check, { input: 'lint' })
+      f.node('build', build, { input: null, after: allOf({ lint: upstream(lint, { onFailure: 'ignore' }) }) })
+    })
+    const broken = flow('broken', (f) => {
+      const lint = f.node('lint', check, { input: 'lint' })
+      f.node('build', build, { input: null, after: allOf({ lint: upstream(lint, { onFailure: 'ignore' }) }) })
+      f.node('test', check, { input: 'test' })
+    })
+    {
+      await using fabric = await createFabric(`sqlite:${place.path('flowfabric.db')}`, { log: 'silent' })
+      await using _worker = await fabric.work([
+        check.handle((name) => {
+          throw new PermanentError(`${name} is unhappy`)
+        }),
+        build.handle(() => undefined),
+      ])
+      await (await fabric.submit(release, null, { id: 'release:1' })).wait()
+      await (await fabric.submit(broken, null, { id: 'broken:1' })).wait()
+    }
+
+    const completed = await place.run(['flow', 'show', 'release:1'])
+    const failed = await place.run(['flow', 'show', 'broken:1'])
+    const why = await place.run(['why', 'broken:1'])
+
+    expect(completed.stdout).toMatch(/ release completed\n/)
+    expect(completed.stdout).toMatch(/\n +ignored +lint \(0-\S+\): permanent: lint is unhappy\n/)
+    expect(completed.stdout).toMatch(/✗ lint +failed .* ignored: permanent: lint is unhappy\n/)
+    expect(failed.stdout).toMatch(/\n +failed +test \(0-\S+\): .*\n +ignored +lint \(0-\S+\): /)
+    expect(why.stdout).toMatch(
+      /\ntest \(\S+\): permanent: test is unhappy\nlint \(\S+\): .* \(ignored by the flow\)\n$/,
+    )
+  })
+})
+
 describe('show', () => {
   test('prints every field, with times in UTC and relative to now', async () => {
     const place = stocked()
@@ -186,7 +261,7 @@ describe('why', () => {
     ])
 
     expect(waiting).toMatchObject({ code: 0, stderr: '' })
-    expect(waiting.stdout).toContain("check that a worker with a handler for task 'greet' serves it")
+    expect(waiting.stdout).toContain("No live worker serves task 'greet' in lane 'default'")
     expect(delayed.explanation.why).toBe('delayed')
     expect(delayed.text).toContain('delay')
   })
@@ -199,9 +274,41 @@ describe('lanes', () => {
     const [text, document] = await Promise.all([place.run(['lanes']), place.json('lanes', 'slow')])
 
     expect(text.code).toBe(0)
-    expect(text.stdout.split('\n')[0]).toMatch(/^LANE +WAITING +DELAYED +CANCELLED +TASKS$/)
-    expect(text.stdout).toMatch(/^default +2 +1 +1 +greet, report$/m)
-    expect(document).toEqual({ items: [{ lane: 'slow', tasks: ['report'], counts: { waiting: 1 } }] })
+    expect(text.stdout.split('\n')[0]).toMatch(/^LANE +WAITING +DELAYED +CANCELLED +WAITING FOR +TASKS$/)
+    expect(text.stdout).toMatch(/^default +2 +1 +1 +\S.* +greet, report$/m)
+    expect(document).toEqual({
+      items: [
+        {
+          lane: 'slow',
+          tasks: ['report'],
+          counts: { waiting: 1 },
+          waitingSince: expect.any(Number) as number,
+          state: 'active',
+          heldTasks: [],
+        },
+      ],
+    })
+  })
+
+  test('pauses, weighs and resumes a lane, and shows who holds it', async () => {
+    const place = stocked()
+
+    const paused = await place.run(['lanes', 'pause', 'slow', '--reason', 'an incident'])
+    const task = await place.run(['lanes', 'drain', 'default', '--task', 'greet'])
+    const weighed = await place.run(['lanes', 'weigh', 'slow', '2'])
+    const shown = await place.run(['lanes', '--rates'])
+    const refused = await place.run(['submit', 'greet', '{}'])
+    const resumed = await place.json('lanes', 'resume', 'slow')
+
+    expect([paused, task, weighed].map(({ stdout }) => stdout)).toEqual([
+      'Lane slow is paused.\n',
+      'Task greet of lane default is draining.\n',
+      'Lane slow has weight 2.\n',
+    ])
+    expect(shown.stdout).toMatch(/^slow .* paused by \S+ \(an incident\) +report$/m)
+    expect(shown.stdout.split('\n')[0]).toMatch(/IN\/MIN +OUT\/MIN +WEIGHT +HELD/)
+    expect(refused.stderr).toContain('is being drained and accepts no new work')
+    expect(resumed).toMatchObject({ lane: 'slow', state: 'active', weight: 2 })
   })
 })
 
@@ -217,7 +324,7 @@ describe('doctor', () => {
     expect(document).toMatchObject({
       healthy: true,
       store: { kind: 'sqlite', warnings: expect.any(Array) as unknown },
-      settings: { executionPartitions: 1, indexedTags: [] },
+      settings: { executionPartitions: 1, limitPartitions: 1, indexedTags: [] },
       partitions: [
         { partition: 'fp:0', executions: 5, due: { count: 0 }, purge: { count: 0 }, events: { first: 1, last: 6 } },
       ],

@@ -137,7 +137,7 @@ describe('migrate on a file', () => {
 
     expect(text).toMatchObject({ code: 0, stderr: '' })
     expect(text.stdout).toContain('sets itself up when it is opened')
-    const level = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
+    const level = { kind: 'up_to_date', from: 2, to: 2, heldBackBy: [] }
     expect(JSON.parse(planned.stdout)).toEqual({ kind: 'ready_when_opened', level })
   })
 })

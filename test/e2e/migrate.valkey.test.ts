@@ -7,7 +7,7 @@ import type { Server } from '../servers/server.ts'
 import { errorIn, workplace } from './workplace.ts'
 
 const REGISTER = 'flowfabric:{m}:libraries'
-const queue: Queue = { type: 'queue', id: 'main/greet', lane: 'main', class: 'greet', createdAt: 1 }
+const queue: Queue = { type: 'queue', id: 'main/greet', lane: 'main', class: 'greet', createdAt: 1, needs: undefined }
 
 let server: Server
 
@@ -47,7 +47,8 @@ describe('migrate on a Valkey server', () => {
     })
     expect(done).toMatchObject({
       code: 0,
-      stdout: 'Moved 1 records, 0 indexes, 0 payloads and results, 0 events.\nLayout version 3 has become 5.\n',
+      stdout:
+        'Moved 1 records, 0 indexes, 0 payloads and results, 0 events.\nLayout version 3 has become 5.\nLevel 1 has become 2.\n',
       stderr: '',
     })
     expect(again).toMatchObject({ code: 0, stderr: '' })
@@ -73,7 +74,7 @@ describe('migrate on a Valkey server', () => {
       to: 5,
       counts: { records: 1, indexes: 0, blobs: 0, events: 0, damaged: 0 },
       steps: [],
-      level: { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] },
+      level: { kind: 'raised', from: 1, to: 2, heldBackBy: [] },
     })
   })
 })

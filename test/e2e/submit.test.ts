@@ -50,13 +50,15 @@ describe('submit', () => {
     const place = await workplace()
     const settings = ['--lane', 'slow', '--priority', '7', '--attempts', '5', '--backoff', 'exponential:2s:1m']
     const limits = ['--timeout', '30s', '--deadline', '1h', '--tag', 'plan=pro', '--tag', 'region=eu']
+    const needs = ['--needs', 'region:eu', '--needs', 'gpu']
 
-    const { id } = await place.json<Submitted>('submit', 'report', 'null', ...settings, ...limits)
+    const { id } = await place.json<Submitted>('submit', 'report', 'null', ...settings, ...limits, ...needs)
 
     const shown = await place.json<Shown>('show', id)
     expect(shown).toMatchObject({
       task: 'report',
       lane: 'slow',
+      needs: ['gpu', 'region:eu'],
       priority: 7,
       attemptsAllowed: 5,
       tags: { plan: 'pro', region: 'eu' },

@@ -1,9 +1,19 @@
 import { test } from 'vitest'
-import { killAtEachCall, someKills } from '../crash/killed-steps.ts'
+import { killAtEachCall } from '../crash/kill-at-each-call.ts'
+import { someKills, steppedWork } from '../crash/killed-steps.ts'
+import { someUndoKills, undoneWork } from '../crash/killed-undos.ts'
 import { Target, unsteadyStores } from './targets.ts'
 
 test('a worker on a valkey with conflicts is killed before and after calls of its steps and waits, and no recorded step is done again', async () => {
   await using target = await Target.start('valkey')
 
-  await killAtEachCall(target.location, someKills, unsteadyStores)
+  await killAtEachCall(steppedWork, target.location, someKills, unsteadyStores)
+})
+
+test('a worker on a valkey with conflicts is killed before and after calls of work that is undone, and each undo is recorded once', async () => {
+  await using target = await Target.start('valkey')
+
+  for (const ending of ['failed', 'cancelled'] as const) {
+    await killAtEachCall(undoneWork(ending), target.location, someUndoKills(ending), unsteadyStores)
+  }
 })

@@ -56,9 +56,9 @@ describe.each(versions)('writers on %s', (version) => {
     await Promise.all(rounds)
 
     expect(await query('select count(*) as executions from execution')).toEqual([{ executions: 2 * 40 * 4 }])
-    expect(await query('select min(last_sequence) as least, max(last_sequence) as most from partition')).toEqual([
-      { least: 80, most: 80 },
-    ])
+    expect(
+      await query('select min(last_sequence) as least, max(last_sequence) as most from partition where number < 4'),
+    ).toEqual([{ least: 80, most: 80 }])
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EngineError } from '../../src/kernel/engine-error.ts'
+import { allPartitions, partitionNumber } from '../../src/stores/partitions.ts'
 import { programLevels } from '../../src/stores/level/store-level.ts'
 import { checkPermissions, grantsFor } from '../../src/stores/postgres/boot/permission-check.ts'
 import { setUp } from '../../src/stores/postgres/schema/settings.ts'
@@ -52,7 +53,13 @@ describe.each(versions)('the settings of a store on %s', (version) => {
 
     expect(
       await session.query(`select number, name, last_sequence from ${place.schema}.partition order by number`),
-    ).toEqual([0, 1, 2].map((number) => ({ number, name: `fp:${number}`, last_sequence: 0 })))
+    ).toEqual(
+      allPartitions({ executionPartitions: 3, limitPartitions: 4, indexedTags: [] }).map((name) => ({
+        number: partitionNumber(name),
+        name,
+        last_sequence: 0,
+      })),
+    )
     const [lockSpace, otherSpace] = [(await metaOf(place)).get('lock_space'), (await metaOf(other)).get('lock_space')]
     expect(lockSpace).toMatch(/^[1-9]\d*$/)
     expect(Number(lockSpace)).toBeLessThan(2 ** 31)

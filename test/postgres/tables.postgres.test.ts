@@ -1,6 +1,13 @@
 /** The tables as a person sees them: what is in them, and what they refuse to hold. */
 import { describe, expect, test } from 'vitest'
-import { eventTypes, flowSubject, recordTypes, unpackRecord } from '../../src/kernel/index.ts'
+import {
+  eventTypes,
+  flowSubject,
+  laneSubject,
+  recordTypes,
+  unpackRecord,
+  workerSubject,
+} from '../../src/kernel/index.ts'
 import type { Claimed, EventType, FlowId } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
@@ -48,6 +55,23 @@ async function everyFlowEvent(store: Store): Promise<void> {
   const flow = { ...unpackRecord('flow', []), id: 'f0-1' as FlowId, namespace: 'default', name: 'brief', tags: [] }
   await writeInProcess(store, PARTITION, (tx) => {
     for (const type of FLOW_EVENTS) tx.emit(type, flowSubject(flow), { reason: 'test' })
+  })
+}
+
+const WORKER_EVENTS: readonly EventType[] = [
+  'worker_registered',
+  'worker_unregistered',
+  'worker_draining',
+  'worker_lost',
+  'worker_dead',
+]
+
+/** They are written in another partition; the view shows the events of all. */
+async function everyWorkerEvent(store: Store): Promise<void> {
+  const worker = { ...unpackRecord('worker', []), id: 'instance', namespace: 'default' }
+  await writeInProcess(store, PARTITION, (tx) => {
+    for (const type of WORKER_EVENTS) tx.emit(type, workerSubject(worker), { workerId: 'pool', reason: 'test' })
+    tx.emit('lane_changed', laneSubject({ ...unpackRecord('lane', []), id: 'main' }), { by: 'ops' })
   })
 }
 
@@ -273,6 +297,7 @@ describe.each(versions)('the events of a store on %s', (version) => {
     const seen = new Set<string>()
     await everyEvent(store, runtime)
     await everyFlowEvent(store)
+    await everyWorkerEvent(store)
     await everyJournalEvent(store, runtime)
 
     const { events } = await store.readEvents(PARTITION, 0, 1_000)

@@ -17,6 +17,7 @@ import { serverLocations } from '../servers/server-locations.ts'
 import { until } from '../servers/until.ts'
 
 const PARTITION_COUNT = 4
+const PARTITIONS = Array.from({ length: PARTITION_COUNT }, (_, number) => executionPartition(number))
 const LIMIT_MS = 10_000
 /** By how much the clock of a process is moved per step of a wait: no faster than the server's. */
 const STEP_MS = 20
@@ -79,7 +80,7 @@ class Process {
         }
       },
       channel: name,
-      partitionCount: PARTITION_COUNT,
+      partitions: PARTITIONS,
       runtime: this.runtime,
       log,
       sender: randomUUID(),

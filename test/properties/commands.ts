@@ -28,7 +28,8 @@ const rarely = fc.nat({ max: 4 }).map((number) => number === 4)
 const mostly = fc.nat({ max: 4 }).map((number) => number !== 4)
 const lane = fc.constantFrom('a', 'b')
 const className = fc.constantFrom('one', 'two')
-const namespace = fc.constantFrom('acme', 'beta')
+export const namespaces = ['acme', 'beta'] as const
+const namespace = fc.constantFrom(...namespaces)
 const seed = fc.integer({ min: 1, max: 1_000_000 })
 
 // Few values that add up to one another, so that timers run out at the same moment, and exactly at a read.
@@ -100,7 +101,6 @@ export function commandsOver(scale: Scale) {
     create: command('create', {
       execution,
       key: fc.option(words, { nil: undefined }),
-      namespace,
       lane,
       class: className,
       priority,

@@ -53,7 +53,7 @@ export function flowCommandsOver({ flows, nodes, executions }: FlowScale) {
     outcomeRule: fc.constantFrom('all_members' as const, 'sinks' as const),
     retentionMs: fc.constantFrom(0, 30_000, 60_000),
     dedupeMs: fc.constantFrom(undefined, undefined, 60_000),
-    ifExists: fc.constantFrom(...([undefined, undefined, 'join', 'reject', 'replace'] as const)),
+    ifExists: fc.constantFrom(...([undefined, undefined, 'join', 'reject', 'replace', 'after'] as const)),
     /** Sent in pieces, of which this is the first: so many nodes and no edge. */
     isInParts: rarely,
     isRepeated: rarely,

@@ -120,7 +120,14 @@ export class FlowRun {
       hands: handover(hands, from),
       onFailure,
     }))
-    const about = { flowId: this.flowId, requestId: 'submit', namespace: 'acme', name: 'graph', tags: [], outcomeRule }
+    const about = {
+      flowId: this.flowId,
+      requestId: 'submit',
+      namespace: 'default',
+      name: 'graph',
+      tags: [],
+      outcomeRule,
+    }
     const counts = { retentionMs: 60_000, digest: 'graph', nodeCount: nodes.length, edgeCount: edges.length }
     let at = { nodes: 0, edges: 0 }
     for (;;) {
@@ -264,7 +271,7 @@ export class FlowRun {
   #createInput(node: number): OperationInput<'createExecution'> {
     return {
       executionId: this.idOf(node),
-      namespace: 'acme',
+      namespace: 'default',
       task: 'node',
       lane: 'main',
       class: 'node',

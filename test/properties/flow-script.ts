@@ -1,4 +1,5 @@
 /** Turns commands about flows into calls, and learns from the answers how far a submission in parts and a listing have come. */
+import { taskClass } from '../../src/kernel/index.ts'
 import type {
   CreateInput,
   EdgeInput,
@@ -269,7 +270,7 @@ export class FlowScript {
       namespace: NAMESPACE,
       task: 'one',
       lane,
-      class: 'one',
+      class: taskClass('one', undefined, { namespace: NAMESPACE }),
       priority,
       tags: [],
       retry: { attempts, backoff: { kind: 'fixed', delayMs: 1_000 }, jitter: false, onlyCategories: [] },

@@ -5,6 +5,7 @@
 import type { ExecutionId, HolderInput } from '../../src/kernel/index.ts'
 import type { Call } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
+import { idsWithEvent } from './step-rules.ts'
 import type { Step } from './step-rules.ts'
 import { claimedBy } from './script.ts'
 
@@ -40,7 +41,8 @@ export class Holders {
   readonly #last = new Map<string, Holding>()
 
   /** Records one step. Returns what is wrong with it. */
-  follow({ call, answer, after, now }: Step): string[] {
+  follow(step: Step): string[] {
+    const { call, answer, after, now } = step
     const { result } = answer
     const problems: string[] = []
     const fenced = fencedInput(call)
@@ -53,6 +55,8 @@ export class Holders {
       }
     }
     if (result.kind === 'purged' || result.kind === 'accepted') this.#forgetRemoved(after)
+    // A due pass may remove a member and create that of the next run of its flow.
+    for (const id of idsWithEvent(step, 'execution_purged')) this.#last.delete(id)
     if (result.kind === 'renewed' && fenced !== undefined) {
       this.#last.set(fenced.executionId, { epoch: fenced.fence.epoch, expiresAt: result.expiresAt })
     }

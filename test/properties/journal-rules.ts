@@ -3,6 +3,7 @@ import type { AnyRecord, Execution, Signal, Step as StepRecord, Waitpoint } from
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { textOfRecord } from './record-text.ts'
+import { idsWithEvent } from './step-rules.ts'
 import type { Step } from './step-rules.ts'
 
 /** Operations that remove what is no longer read. */
@@ -36,7 +37,8 @@ function keyOf({ type, id }: JournalRecord): string {
   return `${type} ${id}`
 }
 
-function lossProblems({ call }: Step, record: JournalRecord, execution: Execution | undefined): string[] {
+function lossProblems(step: Step, record: JournalRecord, execution: Execution | undefined): string[] {
+  const { call } = step
   const problem = `${keyOf(record)} is lost`
   // The members of a flow that is replaced go with all that they remember.
   const isReplaced = call.operation === 'submitFlow' && execution === undefined
@@ -44,6 +46,8 @@ function lossProblems({ call }: Step, record: JournalRecord, execution: Executio
   const journal = execution?.journal
   // With its execution everything goes; else only what a replay or a successor has left behind.
   if (execution === undefined || execution.state.phase === 'ended') return []
+  // What has its id now is a member of the next run of its flow.
+  if (call.operation === 'runDue' && idsWithEvent(step, 'execution_purged').includes(execution.id)) return []
   const isOfEarlierLife = journal !== undefined && journal.life > 0
   return record.type === 'step' || isOfEarlierLife ? [] : [problem]
 }

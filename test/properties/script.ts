@@ -1,4 +1,5 @@
 /** Turns commands into calls. It learns leases and cursors from the answers, and makes every id from a counter. */
+import { taskClass } from '../../src/kernel/index.ts'
 import type {
   ClaimInput,
   ClaimResult,
@@ -12,6 +13,7 @@ import type {
 } from '../../src/kernel/index.ts'
 import type { Answer, Call } from '../../src/stores/store.ts'
 import { call } from '../conformance/fabric.ts'
+import { namespaces } from './commands.ts'
 import type { Command } from './commands.ts'
 import type { FlowScale } from './flow-commands.ts'
 import { FlowScript } from './flow-script.ts'
@@ -42,6 +44,11 @@ const LETTING_GO: readonly string[] = [
 ]
 
 const NO_FENCE: Fence = { leaseId: 'never given out', epoch: 1, attempt: 1 }
+
+/** An id is derived from its namespace, so an execution is only ever submitted in one. */
+function namespaceOf(execution: number): string {
+  return namespaces[execution % namespaces.length] ?? namespaces[0]
+}
 
 export class Script {
   /** Every lease that was ever handed out, newest last. */
@@ -193,11 +200,14 @@ export class Script {
     const { execution, isRepeated, bytes, tags, kind: _kind, ...rest } = command
     const repeated = isRepeated ? this.#lastCreate : undefined
     if (repeated === undefined) {
+      const namespace = namespaceOf(execution)
       this.#lastCreate = {
         ...rest,
+        namespace,
         executionId: this.#id(execution),
         requestId: this.#mint('submit'),
         task: rest.class,
+        class: taskClass(rest.class, undefined, { namespace }),
         tags: tags.map(withIndex),
         payload: bytes === undefined ? undefined : { blob: 0, size: bytes.byteLength, encoding: 'bytes' },
       }
@@ -210,10 +220,10 @@ export class Script {
     return call('createExecution', {
       executionId: this.#id(execution),
       requestId: this.#mint('broken'),
-      namespace: 'acme',
+      namespace: namespaceOf(execution),
       task: 'one',
       lane,
-      class: 'one',
+      class: taskClass('one', undefined, { namespace: namespaceOf(execution) }),
       priority: 1,
       tags: [],
       retry: { attempts: 1, backoff: { kind: 'fixed', delayMs: 0 }, jitter: false, onlyCategories: [] },
@@ -230,10 +240,11 @@ export class Script {
       requestId: this.#mint('claim'),
       workerId: 'worker',
       workerInstanceId: `worker-${worker}`,
-      queues: lanes.flatMap((lane) => [
-        { lane, class: 'one' },
-        { lane, class: 'two' },
-      ]),
+      queues: lanes.flatMap((lane) =>
+        namespaces.flatMap((namespace) =>
+          ['one', 'two'].map((task) => ({ lane, class: taskClass(task, undefined, { namespace }) })),
+        ),
+      ),
       count,
       leaseTtlMs,
       seed,
@@ -285,8 +296,17 @@ export class Script {
 
 /** What an answer handed out to a worker, be it of a claim or of a completion that claims the next. */
 export function claimedBy(result: Extract<Answer, { kind: 'answered' }>['result']): ClaimResult | undefined {
-  if (result.kind === 'claimed') return result
-  return result.kind === 'completed' || result.kind === 'already_completed' ? result.next : undefined
+  switch (result.kind) {
+    case 'claimed':
+      return result
+    case 'completed':
+    case 'already_completed':
+    case 'unwound':
+    case 'already_unwound':
+      return 'next' in result ? result.next : undefined
+    default:
+      return undefined
+  }
 }
 
 /** The execution that a call names, if it names one. */

@@ -68,7 +68,7 @@ export function stepProblems(step: Step): string[] {
   for (const [id, execution] of after) {
     const previous = before.get(id)
     if (previous !== undefined) problems.push(...changeProblems(step, previous, execution))
-    else if (!MAKERS.includes(step.call.operation)) problems.push(`${id} came from nowhere`)
+    else if (!isMade(step, execution)) problems.push(`${id} came from nowhere`)
   }
   return problems
 }
@@ -163,16 +163,37 @@ function isAlive({ state, deadlineAt }: Execution, now: number): boolean {
   return ends.every((end) => end === undefined || end > now)
 }
 
+/** Whether the call is a due pass, in which the flow of an ended member gives way to its follow-up. */
+function givesWay({ call, before }: Step, { state, member }: Execution): boolean {
+  if (!isOperation(call, 'runDue') || state.phase !== 'ended') return false
+  return before.records.some((record) => {
+    const isItsFlow = record.type === 'flow' && record.id === member?.flowId
+    return isItsFlow && record.followUp !== undefined && record.walk?.purpose === 'remove'
+  })
+}
+
+/** Whether the call creates executions, or is a due pass that creates the graph of a follow-up with this node. */
+function isMade(step: Step, { id, member }: Execution): boolean {
+  if (!isOperation(step.call, 'runDue')) return MAKERS.includes(step.call.operation)
+  return step.before.records.some((record) => {
+    if (record.type !== 'flow' || record.id !== member?.flowId) return false
+    const graph = hasEvent(step, record.id, 'follow_up_started') ? record.followUp : record.begins
+    return graph?.nodes.some((node) => node.executionId === id) === true
+  })
+}
+
 /**
  * Only a purge removes an execution, and only one that ended and whose id was taken for as long as it asked for; or the
- * replacement of a flow that has ended.
+ * replacement of a flow that has ended, by a submit or by its follow-up.
  */
 function lossProblems(step: Step, before: Map<string, Execution>, after: Map<string, Execution>): string[] {
   const { result } = step.answer
   return [...before.values()]
     .filter((execution) => !after.has(execution.id))
-    .filter(({ id, state, retentionMs, dedupeMs = 0, member, removed }) => {
+    .filter((execution) => {
+      const { id, state, retentionMs, dedupeMs = 0, member, removed } = execution
       if (state.phase !== 'ended' || state.at + dedupeMs > step.now) return true
+      if (givesWay(step, execution)) return false
       if (result.kind === 'accepted') return !(result.isClearing === true && member?.flowId === result.flowId)
       // A member is kept as long as its flow.
       const isDue = member !== undefined || state.at + retentionMs <= step.now
@@ -184,6 +205,8 @@ function lossProblems(step: Step, before: Map<string, Execution>, after: Map<str
 function changeProblems(step: Step, before: Execution, after: Execution): string[] {
   const problems: string[] = []
   if (textOfRecord(before) === textOfRecord(after)) return problems
+  // It was removed, and is a member of the next run.
+  if (givesWay(step, before) && after.removed === undefined && hasEvent(step, after.id, 'execution_purged')) return []
   if (before.removed !== undefined) return renewalProblems(step, after)
   if (after.removed !== undefined) return reductionProblems(step, before, after)
   const isClaimed = claimedBy(step.answer.result)?.executions.some((one) => one.executionId === after.id) === true
@@ -220,7 +243,8 @@ function reductionProblems(step: Step, before: Execution, after: Execution): str
   const { state, retentionMs, dedupeMs = 0, member } = before
   const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= step.now)
   const isTaken = state.phase === 'ended' && state.at + dedupeMs > step.now
-  const isRight = isDue && isTaken && step.answer.result.kind === 'purged' && same(after.state, state)
+  const isRemoved = step.answer.result.kind === 'purged' || givesWay(step, before)
+  const isRight = isDue && isTaken && isRemoved && same(after.state, state)
   return isRight ? [] : [`${after.id} was reduced to its id`]
 }
 
@@ -231,8 +255,14 @@ function renewalProblems({ call, answer }: Step, after: Execution): string[] {
   return isRight && after.removed === undefined ? [] : [`the id of ${after.id} was given away while it was taken`]
 }
 
-function hasEvent({ before, after }: Step, id: string, type: string): boolean {
-  return after.events.slice(before.events.length).some((event) => event.executionId === id && event.type === type)
+function hasEvent(step: Step, id: string, type: string): boolean {
+  return idsWithEvent(step, type).includes(id)
+}
+
+/** The executions and flows to which a step has done this. */
+export function idsWithEvent({ before, after }: Step, type: string): string[] {
+  const events = after.events.slice(before.events.length)
+  return events.flatMap((event) => (event.type === type ? [event.executionId] : []))
 }
 
 /** The end of a child changes its parent. A parent that starts a child anew, or is removed, releases its children. */

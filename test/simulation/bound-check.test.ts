@@ -15,6 +15,7 @@ function dumpOf(count: number): PartitionDump {
     lane: 'a',
     class: `${i}`,
     createdAt: 0,
+    needs: undefined,
   }))
   return { records, entries: [], blobKeys: [], events: [] }
 }

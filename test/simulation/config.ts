@@ -1,7 +1,7 @@
 /** What a world is made of. A seed alone gives a whole configuration; shortening takes parts of it away. */
 import { Chance } from './chance.ts'
 import { flowKinds, wideFlowKinds } from './flow-kinds.ts'
-import { crowd, kinds } from './kinds.ts'
+import { crowd, kinds, routed } from './kinds.ts'
 import type { FaultName, FaultRates } from './weather.ts'
 
 export interface WorldConfig {
@@ -17,6 +17,8 @@ export interface WorldConfig {
   /** Over this time they are submitted. */
   readonly submitWithinMs: number
   readonly rates: FaultRates
+  /** When the first worker gets the new program; undefined if all have it from the start. */
+  readonly deployAtMs: number | undefined
   /** Steps of the scheduler after which faults end, if the work has not come to its end before. */
   readonly steps: number
   /** After this much calm, what the storm left on its way has arrived, and backoffs after a failure are over. */
@@ -39,8 +41,13 @@ const WORKS_MAX = 32
 const CROWD_RATE = 0.08
 /** How many worlds have a flow that is too wide for one call. */
 const WIDE_RATE = 0.08
+/** How many worlds have work with needs, and how much. */
+const ROUTED_RATE = 0.15
+const ROUTED_MAX = 6
 const ALL_IN_ONE_RATE = 0.3
 const SUBMIT_WITHIN_MS = 8_000
+const DEPLOY_RATE = 0.5
+const DEPLOY_WITHIN_MS = { least: 300, most: 4_000 }
 const AFTERMATH_MS = 10_000
 export const DEFAULT_STEPS = 2_500
 
@@ -82,6 +89,7 @@ export function drawConfig(seed: number, steps = DEFAULT_STEPS): WorldConfig {
     works: drawWorks(chance),
     submitWithinMs: SUBMIT_WITHIN_MS,
     rates,
+    deployAtMs: chance.happens(DEPLOY_RATE) ? chance.between(DEPLOY_WITHIN_MS.least, DEPLOY_WITHIN_MS.most) : undefined,
     steps,
     aftermathMs: AFTERMATH_MS,
     leaseTtlMs: chance.pick([1_000, 1_500, 2_500]),
@@ -97,6 +105,9 @@ function drawWorks(chance: Chance): WorkItem[] {
   const works = Array.from({ length: count }, (_, number) => ({ number, kind: chance.pick(workNames) }))
   if (chance.happens(CROWD_RATE)) works.push({ number: works.length, kind: crowd.name })
   if (chance.happens(WIDE_RATE)) works.push({ number: works.length, kind: chance.pick(wideFlowKinds).name })
+  const routing = chance.fork('routing')
+  const routedCount = routing.happens(ROUTED_RATE) ? routing.between(1, ROUTED_MAX) : 0
+  for (let i = 0; i < routedCount; i++) works.push({ number: works.length, kind: routed.name })
   return works
 }
 

@@ -54,3 +54,29 @@ test.each<Moment>(['before', 'after'])(
     }
   },
 )
+
+/** The operations that a sweep of each kind must have met. */
+const undoCalls = {
+  undoing: ['registerCompensation', 'recordStep', 'failExecution', 'cancelExecution'],
+  refunded: ['registerCompensation', 'recordStep', 'suspendExecution', 'readSteps', 'cancelExecution'],
+} as const
+
+test.each<Moment>(['before', 'after'])(
+  'a worker that dies %s each of its calls in turn has every compensation run to its end, once, in reverse order',
+  async (moment) => {
+    for (const [kind, operations] of Object.entries(undoCalls)) {
+      const labels: string[] = []
+      for await (const { label, problems } of sweepCrashes(kind, moment)) {
+        labels.push(label)
+        expect(problems, `${kind} dying ${moment} call ${labels.length}: ${label}`).toEqual([])
+      }
+      console.log(`${kind} dying ${moment}: ${labels.length} calls`)
+      for (const operation of operations) {
+        expect(
+          labels.filter((label) => label.includes(operation)),
+          `${operation} of ${kind}`,
+        ).not.toEqual([])
+      }
+    }
+  },
+)

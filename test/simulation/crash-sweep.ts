@@ -84,6 +84,7 @@ function worldOf(kind: string): WorldConfig {
     works: [{ number: 0, kind }],
     submitWithinMs: 0,
     rates: noFaults,
+    deployAtMs: undefined,
     steps: STEPS_MAX,
     aftermathMs: AFTERMATH_MS,
     leaseTtlMs: 1_000,

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { deployKinds } from './deploy-kinds.ts'
 import { explore } from './explore.ts'
 import { flowKinds } from './flow-kinds.ts'
+import { idKinds } from './id-kinds.ts'
 import { kinds } from './kinds.ts'
 import { plantNamed } from './plants.ts'
 
 /** `npm run simulate -- --explore` goes deeper. */
 const DEPTH = 3
 const DEEPER = 5
-/** A flow is many executions, and takes as much longer. */
-const FLOW_DEPTH = 2
+/** A flow is many executions, and takes as much longer. So does work with many submits or long waits. */
+const LONG_DEPTH = 2
+
+const longKinds = [...idKinds, ...deployKinds]
 
 const specialCalls = [
   ['replayed', 'replayExecution'],
@@ -20,7 +24,9 @@ const specialCalls = [
 ] as const
 
 describe('two workers and two executions, in every order of calls and with a death or a lost reply at each', () => {
-  test.each(kinds.map(({ name }) => name))(`%s, ${DEPTH} choices deep`, async (kind) => {
+  const brief = kinds.filter((kind) => !longKinds.includes(kind))
+
+  test.each(brief.map(({ name }) => name))(`%s, ${DEPTH} choices deep`, async (kind) => {
     const { pathCount, isComplete, failures } = await explore(kind, { depth: DEPTH })
 
     expect(failures).toEqual([])
@@ -28,8 +34,8 @@ describe('two workers and two executions, in every order of calls and with a dea
     expect(pathCount).toBeGreaterThan(10)
   })
 
-  test.each(flowKinds.map(({ name }) => name))(`a flow beside it: %s, ${FLOW_DEPTH} choices deep`, async (kind) => {
-    const { pathCount, isComplete, failures } = await explore(kind, { depth: FLOW_DEPTH })
+  test.each([...longKinds, ...flowKinds].map(({ name }) => name))(`%s, ${LONG_DEPTH} choices deep`, async (kind) => {
+    const { pathCount, isComplete, failures } = await explore(kind, { depth: LONG_DEPTH })
 
     expect(failures).toEqual([])
     expect(isComplete).toBe(true)

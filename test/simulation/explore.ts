@@ -104,6 +104,7 @@ function smallWorld(kind: string): WorldConfig {
     ],
     submitWithinMs: 0,
     rates: noFaults,
+    deployAtMs: undefined,
     steps: STEPS_MAX,
     aftermathMs: AFTERMATH_MS,
     leaseTtlMs: 1_000,

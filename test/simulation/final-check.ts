@@ -51,7 +51,8 @@ async function probeProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
   for (let number = 0; number < PROBES_PER_PARTITION * network.store.settings.executionPartitions; number++) {
     const submitting = fabric.submit(task, { name: `probe:${number}` }).then(({ id: executionId, created }) => {
       ids.push(executionId)
-      if (created === 'created') witness.acceptances.push({ executionId, key: undefined, task: name, how: created })
+      if (created === 'created')
+        witness.acceptances.push({ executionId, key: undefined, task: name, how: created, version: undefined })
     })
     witness.watch('a submit after the storm', submitting)
     await goOnUntil(() => ids.length > number)

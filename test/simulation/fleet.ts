@@ -8,6 +8,9 @@ import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'
 import type { Clockwork } from './clockwork.ts'
 import type { WorldConfig } from './config.ts'
+import { programAt } from './deploy.ts'
+import type { Program } from './deploy.ts'
+import { REFUSAL_LIMIT } from './deploy-kinds.ts'
 import { conditionalFlows } from './flow-kinds.ts'
 import { NotedCalls } from './journal-notes.ts'
 import type { Kind } from './kind.ts'
@@ -16,6 +19,7 @@ import type { Network } from './network.ts'
 import { perform } from './plan.ts'
 import type { Action } from './plan.ts'
 import { Process } from './process.ts'
+import { ROUTED, capabilitiesOf, routingProblems } from './routing.ts'
 import type { Body, Follower, Witness } from './witness.ts'
 
 /** A process's own clock is wrong by up to this much to both sides. */
@@ -29,6 +33,9 @@ const ENGINE_INTERVALS = {
   edge_cancel_reconciler: 14_000,
   cancel_reconciler: 16_000,
   flow_projector: 18_000,
+  worker_sweep: 20_000,
+  lane_copier: 20_000,
+  quota_reconciler: 18_000,
 }
 
 const FOLLOW_AGAIN_MS = 300
@@ -46,6 +53,7 @@ export interface Actor {
 
 interface Life {
   readonly process: Process
+  readonly program: Program
   readonly fabric: Fabric
   worker: Worker | undefined
   isClosing: boolean
@@ -78,18 +86,19 @@ export class Fleet {
   }
 
   start(actor: Actor): Fabric {
-    const { network, witness } = this.#setting
+    const { network, witness, config, clockwork } = this.#setting
+    const program = programAt(config, this.actors.indexOf(actor), clockwork.elapsedMs)
     actor.lives += 1
     const process = this.#makeProcess(`${actor.name}.${actor.lives}`)
     const fabric = new Fabric(network.open(process), process, { log: witness.logFor(process.name), keys: KEYS })
-    const life: Life = { process, fabric, worker: undefined, isClosing: false, isClosed: false }
+    const life: Life = { process, program, fabric, worker: undefined, isClosing: false, isClosed: false }
     actor.life = life
     switch (actor.role) {
       case 'client':
         this.#startClient(actor, life)
         return fabric
       case 'worker':
-        witness.watch(`${process.name} starting`, this.#startWorker(actor.name, life, false))
+        witness.watch(`${process.name} starting`, this.#startWorker(actor, life, false))
         return fabric
       case 'engine':
         fabric.engine({ intervals: ENGINE_INTERVALS })
@@ -117,6 +126,11 @@ export class Fleet {
     this.#setting.witness.watch(`${life.process.name} closing`, closing)
   }
 
+  /** Whether an actor runs handlers. */
+  works({ role }: Actor): boolean {
+    return role === 'worker' || (role === 'client' && this.#setting.config.areClientsWorkers)
+  }
+
   /** Whether no worker has anything in hand. */
   get isIdle(): boolean {
     return this.actors.every(({ life }) => {
@@ -140,11 +154,12 @@ export class Fleet {
   }
 
   /** The first client and the observer also follow the events from the beginning of the log. */
-  #startClient({ name, number }: Actor, life: Life): void {
+  #startClient(actor: Actor, life: Life): void {
+    const { number } = actor
     const { plan, witness, clockwork, config } = this.#setting
     const { process, fabric } = life
     if (config.areClientsWorkers && number >= 0) {
-      witness.watch(`${process.name} starting`, this.#startWorker(name, life, true))
+      witness.watch(`${process.name} starting`, this.#startWorker(actor, life, true))
     }
     if (number <= 0) witness.watch(`${process.name} following`, follow(fabric, process, witness))
     for (const action of plan) {
@@ -154,7 +169,7 @@ export class Fleet {
     }
   }
 
-  async #startWorker(name: string, life: Life, hasEngine: boolean): Promise<void> {
+  async #startWorker({ name, number }: Actor, life: Life, hasEngine: boolean): Promise<void> {
     const { config, workerOptions } = this.#setting
     const served = allKinds.filter(({ isUnserved }) => !isUnserved)
     const options: WorkerOptions = {
@@ -166,9 +181,12 @@ export class Fleet {
       sweep: 2_000,
       drainTimeout: 1_500,
       killTimeout: 700,
+      build: life.program,
+      refusals: { limit: REFUSAL_LIMIT },
+      capabilities: config.works.some(({ kind }) => kind === ROUTED) ? capabilitiesOf(number) : [],
       ...workerOptions,
     }
-    const handlers = served.map((kind) => this.#handlerOf(kind, life))
+    const handlers = served.map((kind) => this.#handlerOf(kind, life, number))
     life.worker = await life.fabric.work(handlers, {
       flows: conditionalFlows,
       ...options,
@@ -176,14 +194,18 @@ export class Fleet {
     })
   }
 
-  #handlerOf(kind: Kind, life: Life): Handler {
+  #handlerOf(kind: Kind, life: Life, number: number): Handler {
     const { witness, network } = this.#setting
-    const { process } = life
-    return kind.task.handle(kind.name === 'long' ? { concurrency: 1 } : {}, async (work, context) => {
+    const { process, program } = life
+    const task = program === 'old' ? kind.earlier : kind.task
+    return task.handle(kind.name === 'long' ? { concurrency: 1 } : {}, async (work, context) => {
       const body: Body = {
         number: witness.bodies.length + 1,
         executionId: context.executionId,
         task: kind.name,
+        version: context.version,
+        program,
+        input: work.name,
         attempt: context.attempt,
         inputs: { ...context.inputs },
         idempotencyKey: context.idempotencyKey,
@@ -193,13 +215,14 @@ export class Fleet {
         progress: [],
       }
       witness.bodies.push(body)
+      witness.complaints.push(...routingProblems(network, body, number))
       const report = async (percent: number) => {
         await context.progress(percent)
         body.progress.push(percent)
       }
       const isRecorded = (step: string) => isRecordedFor(network, body, step)
       const calls = new NotedCalls(witness.journals, context, isRecorded)
-      if ((await kind.run({ runtime: process, context, report, calls })) === 'fallback') return 'fallback'
+      if ((await kind.run({ runtime: process, context, work, report, calls })) === 'fallback') return 'fallback'
       body.answer = `${work.name} by body ${body.number}`
       return body.answer
     })

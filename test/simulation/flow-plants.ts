@@ -313,7 +313,7 @@ export const flowPlants: readonly Plant[] = [
         right(
           putting(tx, (execution) => {
             if (execution.task === 'branch' && execution.state.phase === 'eligible') {
-              execution.state = { phase: 'blocked', by: 'dependencies' }
+              execution.state = { phase: 'blocked', by: 'dependencies', gate: undefined }
             }
           }),
           input,

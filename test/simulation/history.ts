@@ -8,7 +8,10 @@ import { isOfFlow } from '../conformance/flow-event-invariants.ts'
 import { childHistoryProblems } from './child-history.ts'
 import { flowHistoryProblems } from './flow-history.ts'
 import { journalHistoryProblems } from './journal-history.ts'
-import { SHORT_RETENTION_MS, isAllowedToWait, kindNamed } from './kinds.ts'
+import { idHistoryProblems } from './id-history.ts'
+import { SHORT_RETENTION_MS } from './kind.ts'
+import { isAllowedToWait, kindNamed } from './kinds.ts'
+import { isRefusedOut, versionHistoryProblems } from './version-history.ts'
 import type { Body, Witness } from './witness.ts'
 import type { World } from './world.ts'
 
@@ -44,6 +47,7 @@ export async function historyProblems(world: World): Promise<string[]> {
     problems.push(...(await resultProblems(life, world)))
   }
   problems.push(...flowHistoryProblems(world), ...journalHistoryProblems(world), ...childHistoryProblems(world))
+  problems.push(...idHistoryProblems(world, events), ...versionHistoryProblems(world, executions, events))
   for (const id of bodies.keys()) if (!events.has(id)) problems.push(`a body ran for ${id}, which was never accepted`)
   return problems
 }
@@ -115,7 +119,8 @@ function keyProblems(executions: readonly Execution[]): string[] {
     .map(([key]) => `two executions have the key ${key ?? ''}`)
 }
 
-const REBIRTHS: readonly string[] = ['execution_replayed', 'execution_replaced', 'execution_created']
+const BIRTHS: readonly string[] = ['execution_created', 'execution_replaced', 'follow_up_started']
+const REBIRTHS: readonly string[] = ['execution_replayed', ...BIRTHS]
 
 /** Ends at most once between two replays, and is never in a state that nothing will move. */
 function endProblems({ executionId, execution, events }: Life): string[] {
@@ -136,7 +141,7 @@ function endProblems({ executionId, execution, events }: Life): string[] {
   if (member === undefined && execution.retentionMs <= SHORT_RETENTION_MS)
     problems.push(`${executionId} outlives its retention`)
   const isWornOut = state.reason === 'reclaims_exhausted' && reclaimCount >= RECLAIM_CAP
-  if (!kind.outcomes.includes(state.outcome) && !isWornOut) {
+  if (!kind.outcomes.includes(state.outcome) && !isWornOut && !isRefusedOut(events)) {
     problems.push(`${executionId} (${task}) ended as ${state.outcome}, which it cannot: ${state.reason ?? ''}`)
   }
   return problems
@@ -173,7 +178,7 @@ function countProblems({ executionId, execution, events }: Life): string[] {
   const failures = count('attempt_failed') + (isLastFailed ? 1 : 0)
   const reclaims = count('lease_expired') + count('lease_revoked')
   const replays = events
-    .slice(events.findLastIndex(({ type }) => type === 'execution_created' || type === 'execution_replaced'))
+    .slice(events.findLastIndex(({ type }) => BIRTHS.includes(type)))
     .filter(({ type }) => type === 'execution_replayed').length
   const problems: string[] = []
   if (failureCount !== failures) problems.push(`${executionId} counts ${failureCount} failures, but had ${failures}`)
@@ -205,7 +210,7 @@ function bodyProblems({ executionId, events, bodies }: Life): string[] {
       if (!isTold) problems.push(`progress of ${executionId} was taken, and its history does not show it`)
     }
   }
-  const births = events.filter(({ type }) => type === 'execution_created' || type === 'execution_replaced').length
+  const births = events.filter(({ type }) => BIRTHS.includes(type)).length
   const keys = new Set(bodies.map(({ idempotencyKey }) => idempotencyKey))
   if (keys.size > births) problems.push(`bodies of ${executionId} were given ${keys.size} idempotency keys`)
   return problems

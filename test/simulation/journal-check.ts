@@ -2,6 +2,7 @@
 import type { Execution, Step, Waitpoint } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
+import { lifeOf } from '../conformance/journal-invariants.ts'
 import { textOfRecord } from '../properties/record-text.ts'
 import type { Effect } from './network.ts'
 
@@ -36,6 +37,8 @@ function recordProblems(before: PartitionDump, after: PartitionDump): string[] {
     const isKept = state.phase === 'completed' || (state.phase === 'closed' && state.how !== 'ended')
     const execution = alive.get(executionId)
     if (!isKept || execution === undefined || (execution.journal?.era ?? 0) > 0) return []
+    // What an earlier run has recorded is removed in the background.
+    if (lifeOf(step) < (execution.journal?.life ?? 0)) return []
     const now = is.get(id)
     if (now !== undefined && textOfRecord(unmarked(now)) === textOfRecord(unmarked(step))) return []
     return [`the step ${name} of ${executionId} was recorded and is ${now === undefined ? 'lost' : 'another'}`]

@@ -315,5 +315,7 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     journal: undefined,
     unwinding: undefined,
     parent: undefined,
+    limits: [],
+    isAdmitted: true,
   }
 }

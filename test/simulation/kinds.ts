@@ -3,16 +3,16 @@ import { PermanentError, PostponeError, RetryAfterError } from '../../src/client
 import type { ExecutionState } from '../../src/kernel/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import { childKinds, parentKinds } from './child-kinds.ts'
+import { deployKinds } from './deploy-kinds.ts'
+import { idKinds } from './id-kinds.ts'
 import { memberKinds } from './flow-kinds.ts'
 import { journalKinds } from './journal-kinds.ts'
-import { brief, kind, obey } from './kind.ts'
+import { SHORT_RETENTION_MS, brief, kind, obey } from './kind.ts'
 import type { Kind } from './kind.ts'
+import { NEEDS, ROUTED } from './routing.ts'
 
 const soon = { attempts: 4, backoff: { kind: 'fixed', delay: 300 }, jitter: false } as const
 const later = { attempts: 3, backoff: { kind: 'exponential', initial: 200, max: 2_000 }, jitter: true } as const
-/** What is kept no longer than this has to be purged before a world is through. */
-export const SHORT_RETENTION_MS = 8_000
-
 export const kinds: readonly Kind[] = [
   kind('plain', { then: { kind: 'wait' } }),
   kind('quick', {}, async () => undefined),
@@ -111,13 +111,18 @@ export const kinds: readonly Kind[] = [
   kind('unserved', { settings: { lane: 'nowhere' }, isUnserved: true, outcomes: [] }),
   ...journalKinds,
   ...parentKinds,
+  ...idKinds,
+  ...deployKinds,
 ]
 
 /** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */
 export const crowd = kind('crowd', { then: { kind: 'crowd', count: 70 } }, async () => undefined)
 
+/** Only some worlds have it: workers with capabilities also list the queues of the store. */
+export const routed = kind(ROUTED, { submit: (chance) => ({ needs: chance.pick(NEEDS) }) })
+
 /** Work with a handler, or in a lane without one. */
-export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds, ...childKinds]
+export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds, ...childKinds, routed]
 
 export function kindNamed(name: string): Kind {
   const found = allKinds.find((one) => one.name === name)

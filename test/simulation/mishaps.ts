@@ -58,17 +58,7 @@ export class Mishaps {
     const life = actor?.life
     if (actor === undefined || life === undefined || life.isClosing) return
     world.noteFault('graceful_stop', life.process.name)
-    world.fleet.close(actor)
-    const look = () => {
-      if (actor.life !== life || world.isEnding) return
-      if (!life.isClosed) {
-        world.clockwork.after(RESTART_WITHIN_MS, look)
-        return
-      }
-      world.fleet.kill(actor)
-      world.startActor(actor)
-    }
-    world.clockwork.after(RESTART_WITHIN_MS, look)
+    world.restart(actor, RESTART_WITHIN_MS)
   }
 
   #pause(chance: Chance): void {

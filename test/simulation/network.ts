@@ -217,12 +217,14 @@ function storeClock(network: Network, clockwork: Clockwork): ConstructorParamete
 class Port implements Store {
   readonly process: Process
   readonly settings: StoreSettings
+  readonly level: number
   readonly #network: Network
   readonly #listeners = new Set<(wake: Wake) => void>()
 
   constructor(network: Network, process: Process) {
     this.process = process
     this.settings = network.store.settings
+    this.level = network.store.level
     this.#network = network
   }
 

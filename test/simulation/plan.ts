@@ -6,9 +6,10 @@ import { sleep } from '../../src/runtime/index.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
 import type { Chance } from './chance.ts'
 import type { WorkItem, WorldConfig } from './config.ts'
+import { callOff } from './journal-plan.ts'
 import { flowKindNamed } from './flow-kinds.ts'
 import { seeFlow } from './flow-plan.ts'
-import type { Kind, Work } from './kind.ts'
+import type { Kind, Work, WorkTask } from './kind.ts'
 import { kindNamed } from './kinds.ts'
 import { refusable } from './refusable.ts'
 import type { Scene } from './scene.ts'
@@ -29,6 +30,8 @@ const WITHOUT_KEY_RATE = 0.15
 const SHARED_WITHIN_MS = 1_500
 /** After an error of the store a client tries again. */
 const AGAIN_AFTER_MS = 500
+/** How often a client tries whether an id is free. */
+const SUBMIT_AGAIN_MS = 2_500
 /** One is changed, one removed. */
 const NEW_TAGS = { team: 'green', room: undefined }
 
@@ -49,24 +52,38 @@ function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness
   const kind = kindNamed(name)
   const { then } = kind
   // A caller that shares an id, or sends more to the same execution, must know it.
-  const isKnown = then.kind === 'share' || then.kind === 'act'
+  const isKnown = ['share', 'act', 'follow', 'resubmit'].includes(then.kind)
   const key = !isKnown && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
   const options = { ...kind.submit(chance), ...(key === undefined ? {} : { id: key }) }
-  const piece: Piece = { kind, work: { name: `${name}:${number}` }, options, witness }
-  const own = actionOf(number % clients, atMs, piece)
-  if (then.kind !== 'share') return [own]
-  const shared = { ...piece, options: { ...options, ifExists: then.ifExists } }
-  const others = [1, 2].map((other) =>
-    actionOf((number + other) % clients, atMs + chance.between(0, SHARED_WITHIN_MS), shared),
-  )
-  return [own, ...others]
+  const work = { name: `${name}:${number}`, ...(kind.shape === undefined ? {} : { shape: kind.shape }) }
+  const piece: Piece = { kind, task: chance.pick(kind.submitted), work, options, witness }
+  const by = (other: number, shared: Piece) => {
+    const laterMs = other === 0 ? 0 : chance.between(0, SHARED_WITHIN_MS)
+    return actionOf((number + other) % clients, atMs + laterMs, shared)
+  }
+  switch (then.kind) {
+    case 'share': {
+      const shared = { ...piece, options: { ...options, ifExists: then.ifExists } }
+      return [by(0, piece), by(1, shared), by(2, shared)]
+    }
+    case 'follow':
+      return Array.from({ length: then.count }, (_, other) => {
+        const cancels = then.isCancelled && other === 0
+        return by(other, { ...piece, options: { ...options, ifExists: 'after' }, cancels })
+      })
+    default:
+      return [by(0, piece)]
+  }
 }
 
 interface Piece {
   readonly kind: Kind
+  readonly task: WorkTask
   readonly work: Work
   readonly options: SubmitOptions
   readonly witness: Witness
+  /** Whether the submitter cancels it afterwards. */
+  readonly cancels?: boolean
 }
 
 function actionOf(client: number, atMs: number, piece: Piece): Action {
@@ -91,25 +108,41 @@ export async function perform(action: Action, fabric: Fabric, process: Process, 
   }
 }
 
-async function see({ kind, work, options, witness }: Piece, fabric: Fabric, process: Process): Promise<void> {
-  const handle = await refusable(['execution_exists', 'execution_in_progress'], () =>
-    fabric.submit(kind.task, work, options),
-  )
-  if (handle === undefined) return
-  const { created } = handle
-  if (created !== undefined && created !== 'staged') {
-    witness.acceptances.push({ executionId: handle.id, key: options.id, task: kind.name, how: created })
-  }
-  await afterwards(kind, handle, { fabric, process, witness })
+async function see(piece: Piece, fabric: Fabric, process: Process): Promise<void> {
+  const handle = await refusable(['execution_exists', 'execution_in_progress'], () => submit(piece, fabric))
+  if (handle !== undefined) await afterwards(piece, handle, { fabric, process, witness: piece.witness })
 }
 
-async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Scene): Promise<void> {
+async function submit({ kind, task, work, options, witness }: Piece, fabric: Fabric): Promise<ExecutionHandle<string>> {
+  const handle = await fabric.submit(task, kind.then.kind === 'follow' ? ownInput(work, witness) : work, options)
+  const { id: executionId, created } = handle
+  if (created !== undefined && created !== 'staged') {
+    const { version } = task
+    witness.acceptances.push({ executionId, key: options.id, task: kind.name, how: created, version })
+  }
+  return handle
+}
+
+/** An input that no other submit has, so that its run differs from all others. */
+function ownInput(work: Work, witness: Witness): Work {
+  witness.inputCount += 1
+  return { ...work, name: `${work.name}/${witness.inputCount}` }
+}
+
+async function afterwards(piece: Piece, handle: ExecutionHandle<string>, scene: Scene): Promise<void> {
   const { process, fabric, witness } = scene
   const executionId = handle.id
+  const { kind } = piece
   const { then } = kind
   switch (then.kind) {
     case 'nothing':
     case 'share':
+      return
+    case 'follow':
+      if (piece.cancels === true) await callOff(handle, scene)
+      return
+    case 'resubmit':
+      await submitUntilFree(piece, scene)
       return
     case 'act':
       await then.act(handle, scene)
@@ -150,6 +183,16 @@ async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Sc
   }
 }
 
+/** Until the id was free, and another execution has it. */
+async function submitUntilFree(piece: Piece, { fabric, process }: Scene): Promise<void> {
+  const { dedupe: _dedupe, ...options } = piece.options
+  for (;;) {
+    await sleep(process, SUBMIT_AGAIN_MS)
+    const { created } = await submit({ ...piece, options }, fabric)
+    if (created === 'created') return
+  }
+}
+
 async function submitCrowd(kind: Kind, count: number, { fabric, witness }: Scene): Promise<void> {
   const keys = Array.from({ length: count }, (_, i) => `crowd:${i}`)
   const items = keys.map((key) => ({ input: { name: key }, options: { id: key } }))
@@ -157,7 +200,7 @@ async function submitCrowd(kind: Kind, count: number, { fabric, witness }: Scene
     if (!outcome.ok) throw outcome.error
     const { id: executionId, created } = outcome.execution
     if (created === undefined || created === 'staged') continue
-    witness.acceptances.push({ executionId, key: keys[i], task: kind.name, how: created })
+    witness.acceptances.push({ executionId, key: keys[i], task: kind.name, how: created, version: undefined })
   }
 }
 

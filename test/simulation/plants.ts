@@ -4,11 +4,14 @@
  */
 import { childPlants } from './child-plants.ts'
 import { flowPlants } from './flow-plants.ts'
+import { idPlants } from './id-plants.ts'
 import { journalPlants } from './journal-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 import { processPlants } from './process-plants.ts'
+import { routingPlants } from './routing-plants.ts'
 import { silentPlants } from './silent-plants.ts'
+import { versionPlants } from './version-plants.ts'
 
 export const plants: readonly Plant[] = [
   ...kernelPlants,
@@ -17,6 +20,9 @@ export const plants: readonly Plant[] = [
   ...flowPlants,
   ...journalPlants,
   ...childPlants,
+  ...routingPlants,
+  ...idPlants,
+  ...versionPlants,
 ]
 
 export function plantNamed(name: string): Plant {

@@ -31,6 +31,7 @@ export function describeConfig(config: WorldConfig): string {
     partitions,
     works,
     rates,
+    deployAtMs,
     steps,
     leaseTtlMs,
     concurrency,
@@ -41,6 +42,7 @@ export function describeConfig(config: WorldConfig): string {
     `seed ${seed}, ${steps} steps, ${partitions} partitions, leases of ${leaseTtlMs} ms`,
     `${clients} clients${areClientsWorkers ? ' that work too' : ''}, ${workers} workers (concurrency ${concurrency}, prefetch ${prefetch}), ${engines} engines`,
     `work: ${works.map(({ number, kind }) => `${kind}:${number}`).join(', ')}`,
+    ...(deployAtMs === undefined ? [] : [`a deploy from ${deployAtMs} ms on`]),
     `faults: ${faults.length === 0 ? 'none' : faults.join(', ')}`,
   ].join('\n')
 }

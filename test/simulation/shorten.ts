@@ -59,6 +59,7 @@ function* withoutSomething(config: WorldConfig): Generator<WorldConfig> {
   if (config.workers > 1) yield { ...config, workers: config.workers - 1 }
   if (config.engines > 1) yield { ...config, engines: config.engines - 1 }
   if (config.areClientsWorkers) yield { ...config, areClientsWorkers: false }
+  if (config.deployAtMs !== undefined) yield { ...config, deployAtMs: undefined }
   if (config.partitions > 1) yield { ...config, partitions: 1 }
   if (config.prefetch > 0) yield { ...config, prefetch: 0 }
   if (config.concurrency > 1) yield { ...config, concurrency: 1 }

@@ -15,6 +15,7 @@ import { boundProblems } from './bound-check.ts'
 import { flowsOf } from './dumped-flows.ts'
 import { journalEffectProblems } from './journal-check.ts'
 import type { Effect } from './network.ts'
+import { refusalProblems } from './refusal-check.ts'
 
 /** What cannot hold once the store's clock has gone back: times are written by that clock. */
 const TIME_RULES = [
@@ -36,8 +37,12 @@ export function effectProblems(effect: Effect, { hasClockGoneBack }: StepCheckOp
     ...dueProblems(effect),
     ...boundProblems(effect),
   ]
-  if (!hasClockGoneBack) return problems
-  return problems.filter((problem) => !TIME_RULES.some((rule) => problem.includes(rule)))
+  return hasClockGoneBack ? problems.filter(isTimeless) : problems
+}
+
+/** Whether a problem is one even if the store's clock has gone back. */
+export function isTimeless(problem: string): boolean {
+  return !TIME_RULES.some((rule) => problem.includes(rule))
 }
 
 /** What is as it was before was judged then; only answers can be wrong about it. */
@@ -164,6 +169,10 @@ function claimProblems(
   for (const { executionId, fence } of claimed) {
     const given = handedOut.get(executionId)
     if (fence.leaseId !== claim.requestId) problems.push(`${executionId} was handed out under a lease of another claim`)
+    const execution = is.get(executionId)
+    if (execution !== undefined && !claim.queues.some((queue) => isIn(execution, queue))) {
+      problems.push(`${executionId} was handed out to a worker that does not serve it`)
+    }
     if (given !== undefined && isSame(given, fence)) problems.push(`${executionId} was handed out twice in one batch`)
     handedOut.set(executionId, fence)
   }
@@ -175,6 +184,10 @@ function claimProblems(
     if (isAskedFor && !ids.includes(id)) problems.push(`a repeated claim does not hand out ${id}, which it holds`)
   }
   return problems
+}
+
+function isIn({ lane, class: name }: Execution, queue: ClaimInput['queues'][number]): boolean {
+  return queue.lane === lane && queue.class === name
 }
 
 function claimOf({ operation, input }: Call): ClaimInput | undefined {
@@ -194,7 +207,7 @@ function byId(dump: PartitionDump): Map<string, Execution> {
   return new Map(executionsOf(dump).map((execution) => [execution.id, execution]))
 }
 
-const REBORN = ['execution_replayed', 'execution_replaced', 'execution_created']
+const REBORN = ['execution_replayed', 'execution_replaced', 'execution_created', 'follow_up_started']
 
 /** What a batch may do to executions that existed before it, judged by its events. */
 function changeProblems({ before, after, now }: Effect): string[] {
@@ -214,12 +227,12 @@ function lifeProblems(
   events: readonly StoredEvent[],
   now: number,
 ): string[] {
-  const { id, state, retentionMs, member } = before
+  const { id, state, retentionMs, dedupeMs = 0, member } = before
   const types = events.map(({ type }) => type as string)
   const isReborn = types.some((type) => REBORN.includes(type))
   if (after === undefined) {
     // A member is kept as long as its flow.
-    const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= now)
+    const isDue = state.phase === 'ended' && (member !== undefined || state.at + Math.max(retentionMs, dedupeMs) <= now)
     return isDue || types.includes('execution_ended') ? [] : [`${id} was removed before its time`]
   }
   const problems: string[] = []
@@ -229,6 +242,7 @@ function lifeProblems(
   }
   if (state.phase === 'active') problems.push(...leaseProblems(before, after, types, now))
   if (state.phase === 'ended' && !isReborn && types.includes('execution_ended')) problems.push(`${id} ended twice`)
+  problems.push(...refusalProblems(before, after, events))
   return problems
 }
 

@@ -3,7 +3,8 @@ import type { Execution, Flow } from '../../src/kernel/index.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { flowsOf } from './dumped-flows.ts'
 import { isKeptLong } from './flow-kinds.ts'
-import { SHORT_RETENTION_MS, isAllowedToWait } from './kinds.ts'
+import { SHORT_RETENTION_MS } from './kind.ts'
+import { isAllowedToWait } from './kinds.ts'
 import type { World } from './world.ts'
 
 /** Every client is through, every execution is at rest, nothing is in hand or on its way. */

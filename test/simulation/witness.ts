@@ -3,6 +3,7 @@ import type { Created } from '../../src/client/executions/execution-handle.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import type { Log, LogFields } from '../../src/runtime/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
+import type { Program } from './deploy.ts'
 import { JournalNotes } from './journal-notes.ts'
 
 /** A submit that was answered. */
@@ -11,6 +12,8 @@ export interface Acceptance {
   readonly key: string | undefined
   readonly task: string
   readonly how: Exclude<Created, 'staged'>
+  /** The version of the task that was submitted. */
+  readonly version: number | undefined
 }
 
 /** An acknowledged change of an execution. */
@@ -26,6 +29,12 @@ export interface Body {
   readonly number: number
   readonly executionId: string
   readonly task: string
+  /** The version of the execution. */
+  readonly version: number | undefined
+  /** The program of its process. */
+  readonly program: Program
+  /** The name in its input. */
+  readonly input: string
   readonly attempt: number
   /** What it was given of those that it waited for. */
   readonly inputs: Readonly<Record<string, unknown>>
@@ -80,6 +89,8 @@ export class Witness {
   readonly ends: ToldEnd[] = []
   readonly followers: Follower[] = []
   readonly journals = new JournalNotes()
+  /** Submits so far that needed an input of their own. */
+  inputCount = 0
   /** Errors that no caller may get, whatever the faults. */
   readonly complaints: string[] = []
 

@@ -2,9 +2,11 @@
  * A whole fleet in one process: clients, workers and engines on one store, with virtual time. Nothing makes progress but by
  * a step of the scheduler, one at a time, so that a seed decides everything that happens.
  */
+import { STORE_PARTITION } from '../../src/stores/partitions.ts'
 import { Chance } from './chance.ts'
 import { Clockwork } from './clockwork.ts'
 import type { WorldConfig } from './config.ts'
+import { deployedAtMs } from './deploy.ts'
 import { Fleet } from './fleet.ts'
 import type { Actor } from './fleet.ts'
 import { Network } from './network.ts'
@@ -13,11 +15,13 @@ import { makePlan } from './plan.ts'
 import type { Action } from './plan.ts'
 import type { Plant } from './plant.ts'
 import type { Process } from './process.ts'
+import { SubmitOrder } from './submit-order.ts'
 import { RepetitionCheck } from './repetition-check.ts'
-import { effectProblems } from './step-check.ts'
+import { effectProblems, isTimeless } from './step-check.ts'
 import { Trace } from './trace.ts'
 import type { Weather } from './weather.ts'
 import { Witness } from './witness.ts'
+import { registryProblems } from './registry-check.ts'
 
 /** One thing that can happen next. */
 export interface Step {
@@ -27,6 +31,9 @@ export interface Step {
   readonly label: string
   readonly run: () => void | Promise<void>
 }
+
+/** How often a deploy looks whether a process has stopped. */
+const DEPLOY_LOOK_MS = 500
 
 export interface WorldOptions {
   readonly weather: Weather
@@ -44,6 +51,7 @@ export class World {
   readonly fleet: Fleet
   readonly trace: Trace
   readonly problems: string[] = []
+  readonly submits = new SubmitOrder()
   readonly #repetitions = new RepetitionCheck()
   readonly faultCounts: Record<string, number> = {}
   stepCount = 0
@@ -57,7 +65,7 @@ export class World {
     this.config = config
     this.trace = new Trace(isRecorded)
     this.chance = new Chance(config.seed)
-    const settings = { executionPartitions: config.partitions, indexedTags: ['team'] }
+    const settings = { executionPartitions: config.partitions, limitPartitions: 1, indexedTags: ['team'] }
     this.network = new Network(this.clockwork, settings, weather, {
       onEffect: (effect) => this.#judge(effect),
       onFault: (fault, label) => this.noteFault(fault, label),
@@ -76,7 +84,11 @@ export class World {
   }
 
   start(): void {
-    for (const actor of this.fleet.actors) this.startActor(actor)
+    for (const [position, actor] of this.fleet.actors.entries()) {
+      this.startActor(actor)
+      const atMs = deployedAtMs(this.config, position)
+      if (atMs !== undefined && this.fleet.works(actor)) this.clockwork.after(atMs, () => this.#deploy(actor))
+    }
   }
 
   /** Everything that can happen now without time passing. */
@@ -138,6 +150,23 @@ export class World {
     this.note(`${actor.name}: started for the ${actor.lives}. time`)
   }
 
+  /** Asks a process to stop, and starts it again when it has stopped. */
+  restart(actor: Actor, withinMs: number): void {
+    const { life } = actor
+    if (life === undefined || life.isClosing || this.isEnding) return
+    this.fleet.close(actor)
+    const look = () => {
+      if (actor.life !== life || this.isEnding) return
+      if (!life.isClosed) {
+        this.clockwork.after(withinMs, look)
+        return
+      }
+      this.fleet.kill(actor)
+      this.startActor(actor)
+    }
+    this.clockwork.after(withinMs, look)
+  }
+
   noteFault(fault: string, label: string): void {
     this.faultCounts[fault] = (this.faultCounts[fault] ?? 0) + 1
     this.note(`FAULT ${fault}: ${label}`)
@@ -147,12 +176,23 @@ export class World {
     this.trace.note(this.clockwork.elapsedMs, text)
   }
 
+  #deploy(actor: Actor): void {
+    this.note(`${actor.name}: gets the new program`)
+    this.restart(actor, DEPLOY_LOOK_MS)
+  }
+
   #judge(effect: Effect): void {
+    if (effect.partition === STORE_PARTITION) {
+      const found = registryProblems(effect)
+      this.problems.push(...(this.hasClockGoneBack ? found.filter(isTimeless) : found))
+      return
+    }
     for (const event of effect.after.events.slice(effect.before.events.length)) {
       this.note(`event ${event.type} ${event.executionId} ${event.epoch ?? ''} ${event.outcome ?? ''}`)
     }
     this.problems.push(...effectProblems(effect, { hasClockGoneBack: this.hasClockGoneBack }))
     this.problems.push(...this.#repetitions.problemsOf(effect))
+    this.submits.note(effect)
   }
 }
 

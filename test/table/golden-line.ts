@@ -118,6 +118,8 @@ function resultText(result: AnyResult): string {
       ])
     case 'listed':
       return details([`listed ${result.executions.length}`, result.cursor && 'more'])
+    case 'queues_listed':
+      return `listed ${result.queues.length} queues`
     case 'flows_listed':
       return `listed ${result.flows.length} flows`
     case 'members_listed':
@@ -172,6 +174,16 @@ function resultText(result: AnyResult): string {
     case 'joining':
     case 'decided':
       return journalResultText(result, since)
+    case 'registered':
+    case 'refreshed':
+      return 'expiresAt' in result
+        ? details([result.kind, `to ${since(result.expiresAt)}`, result.drain && 'drain'])
+        : result.kind
+    case 'workers_listed':
+    case 'unswept_listed':
+      return details([`listed ${result.workers.length} workers`, result.cursor !== undefined && 'more'])
+    case 'leases_revoked':
+      return details([`revoked ${result.executionIds.length}`, result.cursor !== undefined && 'more'])
     default:
       return result.kind
   }

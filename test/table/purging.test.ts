@@ -107,7 +107,7 @@ describe('purging', () => {
     const own = partition.submit()
     end(partition, own)
     partition.advance(RETENTION_MS)
-    const filter = { namespace: 'acme' }
+    const filter = { namespace: 'default' }
     const first = partition.run('purgeExecutions', { filter })
     const second = partition.run('purgeExecutions', { filter, from: first.next })
 
@@ -197,7 +197,7 @@ test('an operation that writes more records than it may changes nothing at all',
   const partition = new Partition()
   partition.write((tx) => {
     for (let i = 0; i <= OPERATION_WORK_LIMIT; i++)
-      tx.put({ type: 'queue', id: `q${i}`, lane: '', class: '', createdAt: 0 })
+      tx.put({ type: 'queue', id: `q${i}`, lane: '', class: '', createdAt: 0, needs: undefined })
   })
 
   expect(storedRecords(partition.world.memory)).toEqual([])

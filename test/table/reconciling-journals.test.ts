@@ -187,6 +187,6 @@ describe('reconciling a partition with journals', () => {
     })
 
     expect(walk(partition, { namespace: 'beta' })).toEqual([])
-    expect(walk(partition, { namespace: 'acme' })).toHaveLength(2)
+    expect(walk(partition, { namespace: 'default' })).toHaveLength(2)
   })
 })

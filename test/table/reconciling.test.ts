@@ -126,7 +126,7 @@ describe('reconciling', () => {
     const other = partition.submit({ namespace: 'beta', totalTimeoutMs: 100 })
     partition.write((tx) => tx.repair(DUE_INDEX, other, undefined))
 
-    expect(walk(partition, { namespace: 'acme' })).toEqual([])
+    expect(walk(partition, { namespace: 'default' })).toEqual([])
     expect(walk(partition, { namespace: 'beta' })).toHaveLength(1)
   })
 })
@@ -137,7 +137,7 @@ function partitionWithFlows(): Partition {
   for (const flowId of [living, over]) {
     partition.run('createFlow', {
       flowId,
-      namespace: 'acme',
+      namespace: 'default',
       name: 'graph',
       tags: [],
       outcomeRule: 'all_members',
@@ -274,7 +274,7 @@ describe('reconciling a partition with flows', () => {
     partition.submitMany(450)
     partition.run('createFlow', {
       flowId: living,
-      namespace: 'acme',
+      namespace: 'default',
       name: 'graph',
       tags: [],
       outcomeRule: 'all_members',
@@ -302,6 +302,6 @@ describe('reconciling a partition with flows', () => {
     })
 
     expect(walk(partition, { namespace: 'beta' })).toEqual([])
-    expect(walk(partition, { namespace: 'acme' })).toHaveLength(2)
+    expect(walk(partition, { namespace: 'default' })).toHaveLength(2)
   })
 })

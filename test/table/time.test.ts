@@ -32,7 +32,7 @@ describe('the due pass', () => {
     const [mine, skipped] = partition.submitMany(2, { delayMs: 10 })
     const other = partition.submit({ delayMs: 10, namespace: 'beta' })
     partition.advance(10)
-    partition.run('runDue', { limit: 10, seed: 1, filter: { namespace: 'acme' }, skip: [skipped!] })
+    partition.run('runDue', { limit: 10, seed: 1, filter: { namespace: 'default' }, skip: [skipped!] })
 
     expect([mine!, skipped!, other].map((id) => partition.execution(id).state.phase)).toEqual([
       'eligible',

@@ -53,7 +53,7 @@ describe.each(programs)('on a %s, a program', (program) => {
     await submitInto(store, 2)
 
     expect(await countIn(store)).toBe(1)
-    expect((await open(server.location)).settings).toEqual({ executionPartitions: 3, indexedTags: ['plan'] })
+    expect((await open(server.location)).settings).toMatchObject({ executionPartitions: 3, indexedTags: ['plan'] })
   })
 
   test('refuses other settings on a server that restarted empty', async () => {

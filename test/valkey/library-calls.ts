@@ -104,21 +104,25 @@ function contentOf(groups: readonly Group[]) {
     (group) => group.entries,
     (entry) => entry,
   )
+  const records = all(
+    (group) => group.records,
+    (put) => ({ ...put, entries: undefined, length: 0 }),
+  )
   return {
     groupCount: groups.length,
     groupOf: groups.map((_, group) => group),
     conditions: all(
       (group) => group.conditions,
-      (condition) => condition,
+      (condition) => ({
+        ...condition,
+        put: records.find(({ type, id }) => type === condition.type && id === condition.id),
+      }),
     ),
     clear: all(
       (group) => group.clear,
       (condition) => condition,
     ),
-    records: all(
-      (group) => group.records,
-      (put) => ({ ...put, entries: undefined, length: 0 }),
-    ),
+    records,
     entries: [...Map.groupBy(entries, ({ index }) => index).values()].flat(),
     blobs: all(
       (group) => group.blobs,

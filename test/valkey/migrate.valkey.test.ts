@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { recordTypes } from '../../src/kernel/index.ts'
 import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import { executionPartition } from '../../src/stores/store.ts'
+import { oldRecordTypes } from '../../src/stores/valkey/migration/old-schema.ts'
+import type { OldRecordType } from '../../src/stores/valkey/migration/old-schema.ts'
 import { Keys } from '../../src/stores/valkey/layout/keys.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { ordered } from '../conformance/ordered-dump.ts'
@@ -14,10 +15,11 @@ const HOUR_MS = 3_600_000
 const REGISTER = 'flowfabric:{m}:libraries'
 const OTHER_LIBRARY = 'flowfabric_0123456789abcdef'
 const PARTITIONS = [0, 5]
-const LEVEL_AS_IT_IS = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
+const LEVEL_RAISED = { kind: 'raised', from: 1, to: 2, heldBackBy: [] }
+const LEVEL_AS_IT_IS = { kind: 'up_to_date', from: 2, to: 2, heldBackBy: [] }
 const OLDEST = 3
 const { executionPartitions, indexedTags } = oldSettings(OLDEST)
-const SETTINGS = { executionPartitions, indexedTags }
+const SETTINGS = { executionPartitions, limitPartitions: 4, indexedTags }
 
 const targets = [
   { name: 'valkey', location: locations().valkey },
@@ -29,7 +31,7 @@ let lived: PartitionDump
 
 beforeAll(async () => {
   lived = withoutLaterFields(await livedPartition())
-  expect(new Set(lived.records.map(({ type }) => type))).toEqual(new Set(recordTypes))
+  expect(new Set(lived.records.map(({ type }) => type))).toEqual(new Set(oldRecordTypes))
 })
 
 /** Removes what the oldest layout has no fields for. */
@@ -114,7 +116,7 @@ describe.each(places)('a store of layout $layout on $name', ({ location: server,
     expect(refused.message).toContain('flowfabric migrate <location>')
     expect(settingsBefore).toBe(JSON.stringify(oldSettings(layout)))
     expect(planned).toEqual({ kind: 'pending', from: layout, to: 5, steps: [], counts: expectedCounts() })
-    expect(done).toEqual({ ...planned, kind: 'migrated', level: LEVEL_AS_IT_IS })
+    expect(done).toEqual({ ...planned, kind: 'migrated', level: LEVEL_RAISED })
 
     const keys = await place.old.keys()
     const { id = '' } = lived.records.find(({ type }) => type === 'execution') ?? {}
@@ -247,7 +249,7 @@ describe('a migration', () => {
     const half = { ...lived, events: lived.events.slice(0, 300) }
     for (const partition of PARTITIONS) {
       for (const { type, id } of lived.records.slice(0, 100)) {
-        await old.connection.send('DEL', old.oldKey(partition, type, id))
+        await old.connection.send('DEL', old.oldKey(partition, type as OldRecordType, id))
       }
       await old.connection.send('LTRIM', old.logKey(partition, 'events'), half.events.length, -1)
       await newer.write(partition, { ...half, records: lived.records.slice(0, 100), entries: [], blobKeys: [] })

@@ -1,5 +1,5 @@
 /** A store as programs of an older layout left it, written by hand: every type of record, indexes, blobs, events and a trimmed log. */
-import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
+import type { AnyRecord, FabricEvent } from '../../src/kernel/index.ts'
 import { DATA_VERSION } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/open/location.ts'
@@ -7,6 +7,7 @@ import { executionPartition } from '../../src/stores/store.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { Connection } from '../../src/stores/valkey/connection/connection.ts'
 import { oldEventBytes, oldRecordBytes } from '../../src/stores/valkey/migration/old-layout.fixture.ts'
+import type { OldRecordType } from '../../src/stores/valkey/migration/old-schema.ts'
 import { textEventBytes, textRecordBytes } from '../../src/stores/valkey/migration/text-ids.fixture.ts'
 import { Clock } from '../conformance/clock.ts'
 import { INDEXED_TAGS, TestFabric } from '../conformance/fabric.ts'
@@ -16,7 +17,7 @@ import { Given } from '../conformance/given.ts'
 import { memory } from '../conformance/targets.ts'
 
 /** What layout 3 called its keys. Layout 4 has its number in front of the colon. */
-const oldLetters: Readonly<Record<RecordType | 'index' | 'blob', string>> = {
+const oldLetters: Readonly<Record<OldRecordType | 'index' | 'blob', string>> = {
   execution: 'x',
   attempt: 'a',
   queue: 'q',
@@ -128,7 +129,13 @@ export class OldStore {
     const { connection, form } = this
     const sends: Promise<unknown>[] = []
     for (const record of records) {
-      sends.push(connection.send('SET', this.oldKey(partition, record.type, record.id), form.recordBytes(record)))
+      sends.push(
+        connection.send(
+          'SET',
+          this.oldKey(partition, record.type as OldRecordType, record.id),
+          form.recordBytes(record),
+        ),
+      )
     }
     for (const { index, score, id } of entries) {
       sends.push(connection.send('ZADD', this.oldKey(partition, 'index', index), score, id))

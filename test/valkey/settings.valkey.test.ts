@@ -28,9 +28,13 @@ describe.each(targets)('the settings of a store on $name', ({ location, partitio
     const byDefault = `${location}?prefix=${newPrefix()}`
     const chosen = `${location}?prefix=${newPrefix()}`
 
-    expect((await open(byDefault)).settings).toEqual({ executionPartitions: partitions, indexedTags: [] })
+    expect((await open(byDefault)).settings).toEqual({
+      executionPartitions: partitions,
+      limitPartitions: 4,
+      indexedTags: [],
+    })
     const first = await open(`${chosen}&partitions=3`, { indexedTags: ['tenant', 'plan', 'plan'] })
-    expect(first.settings).toEqual({ executionPartitions: 3, indexedTags: ['plan', 'tenant'] })
+    expect(first.settings).toEqual({ executionPartitions: 3, limitPartitions: 4, indexedTags: ['plan', 'tenant'] })
     expect((await open(chosen)).settings).toEqual(first.settings)
     expect((await open(`${chosen}&partitions=3`, { indexedTags: ['plan', 'tenant'] })).settings).toEqual(first.settings)
   })

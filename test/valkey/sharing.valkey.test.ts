@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { allPartitions } from '../../src/stores/partitions.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Partition, Store, Wake } from '../../src/stores/store.ts'
 import { countIn, locations, newPrefix, open, submitInto } from './fabrics.ts'
@@ -29,10 +30,11 @@ function twoDatabases(location: string): [string, string] {
 async function listenTo(store: Store): Promise<Wake[]> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const heard: Wake[] = []
-  const partitions = new Set<Partition>()
+  const awaited = new Set<Partition>(allPartitions(store.settings))
   store.onWake((wake) => {
     heard.push(wake)
-    if (partitions.add(wake.partition).size === store.settings.executionPartitions) resolve(undefined)
+    awaited.delete(wake.partition)
+    if (awaited.size === 0) resolve(undefined)
   })
   await promise
   heard.length = 0

@@ -6,6 +6,6 @@ export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: E
 }
 
 /** Parses a flag if it is present. */
-export function parseGiven<T>(text: string | undefined, read: (text: string) => T): T | undefined {
-  return text === undefined ? undefined : read(text)
+export function parseGiven<V, T>(value: V | undefined, read: (value: V) => T): T | undefined {
+  return value === undefined ? undefined : read(value)
 }

@@ -6,7 +6,7 @@ import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
 import { cancelFlow } from './flows/flow-cancel.ts'
 import { flowInstead } from './flows/flow-instead.ts'
-import type { Shell } from '../session/shell.ts'
+import type { Session, Shell } from '../session/shell.ts'
 import { timeText } from '../text/time-text.ts'
 import { parseDurationFlag } from '../args/flags.ts'
 
@@ -39,23 +39,41 @@ export function cancelCommand(shell: Shell): Command {
         }
         const result = unwrap(await fabric.try.cancel(id, reason, options))
         const executionId = fabric.try.resolve(id)
-        await output.answer({ id: executionId, ...result }, () => answerText(executionId, result, shell.runtime.now()))
+        const isUndoing = result.kind === 'cancel_requested' && (await undoesSteps(session, executionId))
+        const now = shell.runtime.now()
+        await output.answer({ id: executionId, ...result }, () =>
+          answerText({ id: executionId, now, isUndoing }, result),
+        )
       })
     })
 }
 
-function answerText(id: string, result: Exclude<CancelResult, Refused>, now: number): string {
-  const dropped = 'droppedFollowUp' in result
-  return dropped ? `${stateText(id, result, now)}; its follow-up was dropped` : stateText(id, result, now)
+/** Whether the handler of a cancelled execution undoes its steps first, or waits for a worker to do so. */
+async function undoesSteps({ fabric }: Session, id: string): Promise<boolean> {
+  const { result } = await fabric.try.describe(id)
+  return result.kind !== 'refused' && result.execution.unwinding !== undefined
 }
 
-function stateText(id: string, result: Exclude<CancelResult, Refused>, now: number): string {
+interface Cancelled {
+  readonly id: string
+  readonly now: number
+  readonly isUndoing: boolean
+}
+
+function answerText(cancelled: Cancelled, result: Exclude<CancelResult, Refused>): string {
+  const dropped = 'droppedFollowUp' in result
+  return dropped ? `${stateText(cancelled, result)}; its follow-up was dropped` : stateText(cancelled, result)
+}
+
+function stateText({ id, now, isUndoing }: Cancelled, result: Exclude<CancelResult, Refused>): string {
   switch (result.kind) {
     case 'cancelled':
       return `${id} cancelled`
     case 'already_cancelled':
       return `${id} was cancelled already`
     case 'cancel_requested':
-      return `${id} asked to stop; it ends by ${timeText(result.forceAt, now)} at the latest`
+      return isUndoing
+        ? `${id} undoes its completed steps and ends then; if no worker does that, it ends by ${timeText(result.forceAt, now)}`
+        : `${id} asked to stop; it ends by ${timeText(result.forceAt, now)} at the latest`
   }
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { KEYS_FILE_VARIABLE } from '../../client/index.ts'
+import { KEYS_FILE_VARIABLE, checkNeeds } from '../../client/index.ts'
 import type { Handler } from '../../client/index.ts'
 import type { Fabric } from '../../fabric/fabric.ts'
 import type { WorkerOptions } from '../../worker/worker-options.ts'
@@ -26,6 +26,7 @@ import { packageVersion } from '../../runtime/index.ts'
 interface DevFlags {
   readonly concurrency?: string
   readonly lane?: string[]
+  readonly capability?: string[]
   readonly watch: boolean
 }
 
@@ -39,6 +40,11 @@ export function devCommand(shell: Shell): Command {
     .argument('[handlers-file]', 'a module that exports handlers; without one, no worker is started')
     .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
     .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
+    .option(
+      '--capability <name>',
+      'what the worker is capable of, for executions that need it; can be repeated',
+      collect,
+    )
     .option('--no-watch', 'do not restart when a file of the handlers changes')
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
@@ -46,6 +52,7 @@ export function devCommand(shell: Shell): Command {
       const options = dropUndefined({
         concurrency: parseGiven(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
         lanes: flags.lane,
+        capabilities: parseGiven(flags.capability, (names) => checkNeeds(names, '--capability')),
       })
       const supervised = new Supervised()
       if (file !== undefined && flags.watch && !supervised.isSupervised) {

@@ -16,9 +16,20 @@ interface ListFlags {
   readonly state?: string
   readonly tag?: string
   readonly since?: string
+  readonly parent?: string
   readonly limit?: string
   readonly cursor?: string
 }
+
+/** The column in which a reader recognises an execution. */
+interface Label {
+  readonly header: string
+  readonly of: (item: ExecutionSummary) => string | undefined
+}
+
+const KEYS: Label = { header: 'KEY', of: ({ key }) => key }
+/** Children have no keys, but a name in their parent. */
+const NAMES: Label = { header: 'NAME', of: ({ parent }) => parent?.name }
 
 export function listCommand(shell: Shell): Command {
   return new Command('list')
@@ -28,17 +39,22 @@ export function listCommand(shell: Shell): Command {
     .option('--state <state>', 'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …')
     .option('--tag <name=value>', 'only with this tag')
     .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
+    .option('--parent <id>', 'only children of the execution with this id or key, in the order of their start')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
     .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText(
       'after',
-      examples(['list --state failed --since 1h', 'list --tag plan=pro --json | jq -r .items[].id']),
+      examples([
+        'list --state failed --since 1h',
+        'list --parent order:42 --state failed',
+        'list --tag plan=pro --json | jq -r .items[].id',
+      ]),
     )
     .action(async (flags: ListFlags, command: Command) => {
       const query = queryOf(flags, shell.runtime.now())
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
         const page = await fabric.list({ ...query, ...dropUndefined({ namespace }) })
-        await answerPage(page, output)
+        await answerPage(page, output, flags.parent === undefined ? KEYS : NAMES)
       })
     })
 }
@@ -50,21 +66,25 @@ function queryOf(flags: ListFlags, now: number): ListOptions {
     state: parseGiven(flags.state, parseState),
     tag: parseGiven(flags.tag, parseTag),
     createdFrom: parseGiven(flags.since, (text) => parseSince(text, '--since', now)),
+    parent: flags.parent,
     limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,
   })
 }
 
-async function answerPage(page: ExecutionPage, output: Output): Promise<void> {
-  if (output.isJson || page.items.length > 0) await output.answer(page, () => pageText(page.items, output))
+async function answerPage(page: ExecutionPage, output: Output, label: Label): Promise<void> {
+  if (output.isJson || page.items.length > 0) await output.answer(page, () => pageText(page.items, output, label))
   if (page.cursor !== undefined) output.remark(`There may be more: add --cursor ${page.cursor}`)
   else if (page.items.length === 0) output.remark('There are none.')
 }
 
-/** The column ERROR is present if all executions failed, as with --state failed. */
-function pageText(items: readonly ExecutionSummary[], output: Output): string {
+/** The column NEEDS is present if an execution has needs, and ERROR if all executions failed, as with --state failed. */
+function pageText(items: readonly ExecutionSummary[], output: Output, label: Label): string {
   const hasErrors = items.every(({ state }) => state === 'failed')
-  const names = ['ID', 'TASK', 'LANE', 'STATE', 'ATTEMPT', 'CREATED', 'KEY', ...(hasErrors ? ['ERROR'] : [])]
+  const hasNeeds = items.some(({ needs }) => needs.length > 0)
+  const names = ['ID', 'TASK', 'LANE', 'STATE', 'ATTEMPT', 'CREATED', label.header]
+  if (hasNeeds) names.push('NEEDS')
+  if (hasErrors) names.push('ERROR')
   const header = names.map((name) => output.style('dim', name))
   const rows = items.map((item) => [
     item.id,
@@ -73,7 +93,8 @@ function pageText(items: readonly ExecutionSummary[], output: Output): string {
     stateText(item.state, output),
     String(item.attempt),
     isoTime(item.createdAt),
-    printable(item.key ?? ''),
+    printable(label.of(item) ?? ''),
+    ...(hasNeeds ? [printable(item.needs.join(' '))] : []),
     ...(hasErrors ? [errorText(item)] : []),
   ])
   return table([header, ...rows], { alignRight: [4] })

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { checkKey, invalidInput, mintExecutionId, prepareSubmit, task, unwrap } from '../../client/index.ts'
+import { checkKey, checkNeeds, invalidInput, mintExecutionId, prepareSubmit, task, unwrap } from '../../client/index.ts'
 import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index.ts'
 import type { CreateResult, Refused } from '../../kernel/index.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
@@ -22,6 +22,7 @@ interface SubmitFlags {
   readonly timeout?: string
   readonly deadline?: string
   readonly tag?: string[]
+  readonly needs?: string[]
   readonly ifExists?: string
   readonly dedupe?: string
   readonly wait?: boolean
@@ -44,6 +45,7 @@ export function submitCommand(shell: Shell): Command {
     .option('--timeout <duration>', 'how long one attempt may run')
     .option('--deadline <duration>', 'how long it may take from submit to end')
     .option('--tag <name=value>', 'a tag; can be repeated', collect)
+    .option('--needs <capability>', 'what a worker must be capable of to run it; can be repeated', collect)
     .option('--if-exists <what>', 'with --id: join, reject, replace or after (default: join if the input is the same)')
     .option('--dedupe <duration>', 'with --id: how long after its end the id stays taken (default: its retention)')
     .option('--wait', 'wait for the end and print the result')
@@ -84,6 +86,7 @@ function optionsOf(flags: SubmitFlags): Omit<SubmitOptions, 'tx'> {
     ifExists: parseGiven(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace', 'after'], text, '--if-exists')),
     dedupe: dedupeOf(flags),
     tags: parseTags(flags.tag ?? []),
+    needs: parseGiven(flags.needs, (needs) => checkNeeds(needs, '--needs')),
   })
 }
 

@@ -34,6 +34,7 @@ function identityRows({ description }: ShownExecution): Row[] {
     ['namespace', description.namespace],
     ['version', description.version?.toString()],
     ['lane', description.lane],
+    ['needs', description.needs.length === 0 ? undefined : printable(description.needs.join(' '))],
     ['priority', String(description.priority)],
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],
     ['flow', description.flowId],
@@ -71,7 +72,7 @@ function timeRows({ description, execution }: ShownExecution): Row[] {
     ['waits until', time(description.suspension?.until)],
     ['lease until', time(lease?.expiresAt)],
     ['attempt until', time(timeoutAt)],
-    ['ends by cancel', time(cancelRequested?.forceAt)],
+    ['ends at latest', time(cancelRequested?.forceAt)],
     ['deadline', time(description.deadlineAt)],
     ['kept until', time(description.purgeAt)],
     ['removed', time(description.removed?.at)],
@@ -156,7 +157,10 @@ function attemptsText({ description, execution }: ShownExecution, output: Output
 /** Prints the last error with its stack. */
 function failureText(failure: Failure | undefined, output: Output): string {
   if (failure === undefined) return ''
-  const text = failure.stack ?? `${failure.category}: ${failure.message}`
+  const { category, message, stack } = failure
+  const isInStack = stack?.includes(message.split('\n')[0] ?? '') === true
+  // The message names what the stack does not: the causes of an error, and the child that failed.
+  const text = isInStack ? stack : [`${category}: ${message}`, stack ?? ''].join('\n').trimEnd()
   return `\n  ${output.style('dim', 'last error')}\n${indent(printableLines(text))}`
 }
 

@@ -22,6 +22,7 @@ export interface DrawnNode {
   readonly after?: readonly string[]
   readonly policy?: PolicyInput
   readonly hasCondition?: true
+  readonly mayFail?: true
   readonly startedAt?: Instant
   readonly rest?: Partial<Execution>
 }
@@ -40,10 +41,10 @@ export function skippedBy(name: string): Execution['state'] {
 
 export function activeOn(workerId: string, cancel?: CancelRequest): Execution['state'] {
   const lease = { id: 'l', workerId, workerInstanceId: 'i', acquiredAt: CREATED_AT, expiresAt: LOOKED_AT + 30_000 }
-  return { phase: 'active', lease, timeoutAt: undefined, cancel, runningSince: CREATED_AT }
+  return { phase: 'active', lease, timeoutAt: undefined, cancel, runningSince: CREATED_AT, unadmitted: undefined }
 }
 
-export const WAITS_FOR_OTHERS: Execution['state'] = { phase: 'blocked', by: 'dependencies' }
+export const WAITS_FOR_OTHERS: Execution['state'] = { phase: 'blocked', by: 'dependencies', gate: undefined }
 
 /** In the order in which they are given, which is that of the graph. */
 export function membersOf(nodes: readonly DrawnNode[]): MemberView[] {
@@ -77,7 +78,7 @@ export function membersOf(nodes: readonly DrawnNode[]): MemberView[] {
       owesEdges: false,
       hasCondition: node.hasCondition,
       takesOutcomes: undefined,
-      mayFail: undefined,
+      mayFail: node.mayFail,
     }
     return { execution, upstreams }
   })

@@ -1,8 +1,9 @@
 /** Formats one flow, without its graph, as a page for a terminal. */
 import type { FlowDescription } from '../../client/index.ts'
-import type { MemberView } from '../../kernel/index.ts'
+import type { MemberView, PublicFlowState } from '../../kernel/index.ts'
 import { countsText } from './collapse-levels.ts'
 import { nameOf } from './flow-levels.ts'
+import { isIgnored } from './ignored-failure.ts'
 import { firstLine, printable } from './printable.ts'
 import type { Output } from './output.ts'
 import { rowsText } from './table.ts'
@@ -20,16 +21,17 @@ const FAILED_SHOWN_MAX = 3
 export function flowText(description: FlowDescription, failed: readonly MemberView[], output: Output): string {
   const { id, name, state } = description
   const heading = `${output.style('bold', id)} ${name} ${stateText(state, output)}`
-  return [heading, rowsText([...rowsOf(description), ...failureRows(failed)], output)].join('\n')
+  return [heading, rowsText([...rowsOf(description), ...failureRows(failed, state)], output)].join('\n')
 }
 
 /** The errors in full: the lines of the graph truncate them. */
-function failureRows(failed: readonly MemberView[]): Row[] {
+function failureRows(failed: readonly MemberView[], flowState: PublicFlowState): Row[] {
   const rows = failed.slice(0, FAILED_SHOWN_MAX).map((view): Row => {
-    return ['failed', `${printable(nameOf(view))} (${view.execution.id}): ${errorOf(view.execution)}`]
+    const label = isIgnored(view, flowState) ? 'ignored' : 'failed'
+    return [label, `${printable(nameOf(view))} (${view.execution.id}): ${errorOf(view.execution)}`]
   })
   const rest = failed.length - rows.length
-  return rest === 0 ? rows : [...rows, ['failed', `and ${rest} more`]]
+  return rest === 0 ? rows : [...rows, ['', `and ${rest} more`]]
 }
 
 /** The error of a member that failed or expired. */
@@ -52,6 +54,7 @@ function rowsOf(description: FlowDescription): Row[] {
     ['kept until', time(description.purgeAt)],
     ['removed', time(description.removedAt)],
     ['id taken until', time(description.idTakenUntil)],
+    ['follow-up since', time(description.followUp?.since)],
     ['members', memberCount === 0 ? 'none' : `${memberCount}: ${countsText(counts, PLAIN)}`],
     ['edges', edgeCount === 0 ? undefined : String(edgeCount)],
     ['outcome of', description.outcomeRule === 'sinks' ? 'nodes that nothing depends on' : undefined],

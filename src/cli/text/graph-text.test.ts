@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { CREATED_AT, LOOKED_AT, WAITS_FOR_OTHERS, activeOn, ended, membersOf, skippedBy } from './flow-graph.fixture.ts'
 import type { DrawnNode } from './flow-graph.fixture.ts'
 import { graphText } from './graph-text.ts'
+import type { PublicFlowState } from '../../kernel/index.ts'
 import type { Style } from './output.ts'
 
 const plain = { style: (_style: Style, text: string) => text }
 
-function drawn(nodes: readonly DrawnNode[], isWhole = false): string {
-  return graphText(membersOf(nodes), { at: LOOKED_AT, painter: plain, isWhole })
+function drawn(nodes: readonly DrawnNode[], isWhole = false, flowState: PublicFlowState = 'running'): string {
+  return graphText(membersOf(nodes), { at: LOOKED_AT, flowState, painter: plain, isWhole })
 }
 
 function completed(name: string, ms: number, rest: Partial<DrawnNode> = {}): DrawnNode {
@@ -51,6 +52,18 @@ describe('a small graph', () => {
       │
       └ ○ answer  waiting            0-answer  after any of large, small, local  ready for 1m"
     `)
+  })
+
+  test('marks a failure that an edge ignores, and every failure of a flow that has completed', () => {
+    const nodes: DrawnNode[] = [
+      { name: 'lint', state: ended('failed', 300), mayFail: true, rest: { failure: failureOf('2 warnings') } },
+      { name: 'test', state: ended('failed', 300), rest: { failure: failureOf('no luck') } },
+    ]
+    expect(drawn(nodes).split('\n')).toEqual([
+      expect.stringMatching(/✗ lint +failed +0-lint +ignored: error: 2 warnings$/),
+      expect.stringMatching(/✗ test +failed +0-test +error: no luck$/),
+    ])
+    expect(drawn(nodes, false, 'completed')).toMatch(/0-test +ignored: error: no luck$/)
   })
 
   test('shows how far a quorum has come', () => {
@@ -123,7 +136,7 @@ describe('a small graph', () => {
           progress: { percent: 40, message: 'half way', at: CREATED_AT },
         },
       },
-      { name: 'kept', state: { phase: 'blocked', by: 'hold' } },
+      { name: 'kept', state: { phase: 'blocked', by: 'hold', gate: undefined } },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
       "┌ ● slow  active   1m  0-slow    on vm, attempt 2 of 3, 40%, half way, cancel requested
@@ -233,6 +246,7 @@ test('conditions, and joins of ends, are described', () => {
 
 test('colours are for terminals', () => {
   const styled = graphText(membersOf([completed('build', 1)]), {
+    flowState: 'running',
     at: LOOKED_AT,
     painter: { style: (style, text) => `<${style}>${text}</>` },
   })

@@ -2,7 +2,7 @@
  * Draws the graph of a flow in a terminal: level by level, one line for each member. A large graph is collapsed to counts
  * for each level and lines for the members of interest.
  */
-import type { Instant, MemberView } from '../../kernel/index.ts'
+import type { Instant, MemberView, PublicFlowState } from '../../kernel/index.ts'
 import { graphOf } from './flow-levels.ts'
 import { collapsedLevels } from './collapse-levels.ts'
 import { memberRow } from './member-text.ts'
@@ -15,6 +15,7 @@ const COLLAPSE_ABOVE_COUNT = 60
 
 export interface GraphOptions {
   readonly at: Instant
+  readonly flowState: PublicFlowState
   readonly painter: Painter
   /** Draws every member, also of a large graph. */
   readonly isWhole?: boolean
@@ -25,8 +26,8 @@ export function isCollapsed(members: readonly MemberView[], isWhole: boolean): b
 }
 
 export function graphText(members: readonly MemberView[], options: GraphOptions): string {
-  const { at, painter, isWhole = false } = options
-  const scene = { graph: graphOf(members), at, painter }
+  const { at, flowState, painter, isWhole = false } = options
+  const scene = { graph: graphOf(members), at, flowState, painter }
   const lines = isCollapsed(members, isWhole) ? collapsedLines(scene) : wholeLines(scene)
   return lines.length === 0 ? '' : drawn(lines, scene)
 }

@@ -1,5 +1,5 @@
 /** Formats a member of a flow as one line: mark, name, state, duration, id, dependencies and a note. */
-import { CONDITION_NOT_MET, bucketOf } from '../../kernel/index.ts'
+import { CONDITION_NOT_MET, bucketOf, isFailure } from '../../kernel/index.ts'
 import type {
   EdgeGroup,
   Execution,
@@ -8,9 +8,11 @@ import type {
   Instant,
   MemberBucket,
   MemberView,
+  PublicFlowState,
 } from '../../kernel/index.ts'
 import { nameOf, rankOf } from './flow-levels.ts'
 import type { Graph } from './flow-levels.ts'
+import { isIgnored } from './ignored-failure.ts'
 import { firstLine, printable } from './printable.ts'
 import { stateText } from './state-text.ts'
 import type { Painter } from './state-text.ts'
@@ -41,11 +43,13 @@ const marks: Readonly<Record<MemberBucket, string>> = {
 export interface Scene {
   readonly graph: Graph
   readonly at: Instant
+  readonly flowState: PublicFlowState
   readonly painter: Painter
 }
 
 /** The cells of a member's row. The gutter shows its place in the graph. */
-export function memberRow(view: MemberView, gutter: string, { graph, at, painter }: Scene): string[] {
+export function memberRow(view: MemberView, gutter: string, scene: Scene): string[] {
+  const { graph, at, painter } = scene
   const bucket = bucketOf(view.execution)
   return [
     `${gutter}${stateText(bucket, painter, marks[bucket])} ${printable(nameOf(view))}`,
@@ -53,7 +57,7 @@ export function memberRow(view: MemberView, gutter: string, { graph, at, painter
     tookText(view.execution, at),
     painter.style('dim', view.execution.id),
     afterText(view, graph, painter),
-    noteText(view, bucket, graph, at),
+    noteText(view, bucket, scene),
   ]
 }
 
@@ -97,7 +101,7 @@ function namesText(upstreams: MemberView['upstreams'], graph: Graph): string {
 }
 
 /** Explains the state of a member. */
-function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Instant): string {
+function noteText(view: MemberView, bucket: MemberBucket, { graph, at, flowState }: Scene): string {
   const { execution } = view
   const { state } = execution
   switch (state.phase) {
@@ -112,7 +116,9 @@ function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Inst
     case 'suspended':
       return ''
     case 'ended':
-      return endText(execution, state, bucket, graph)
+      return isFailure(bucket) && isIgnored(view, flowState)
+        ? `ignored: ${endText(execution, state, bucket, graph)}`
+        : endText(execution, state, bucket, graph)
   }
 }
 

@@ -8,6 +8,9 @@ import { escapeHiddenInJson } from './printable.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
+/** Moves to the first line of the screen, and clears what follows. */
+const CLEAR_SCREEN = '\u001b[H\u001b[J'
+
 export class Output {
   readonly isJson: boolean
   readonly #stdout: NodeJS.WriteStream
@@ -22,6 +25,12 @@ export class Output {
   /** Prints the answer of a command, or one item of a stream. Resolves when the stream accepts more (backpressure). */
   async answer(value: unknown, text: () => string): Promise<void> {
     await this.#print(this.isJson ? this.#json(value) : text())
+  }
+
+  /** Prints a picture that is shown again and again. On a terminal it replaces the previous one. */
+  async picture(value: unknown, text: () => string): Promise<void> {
+    const clear = !this.isJson && this.#stdout.isTTY ? CLEAR_SCREEN : ''
+    await this.#print(clear + (this.isJson ? this.#json(value) : text()))
   }
 
   /** Prints an item of a stream with --json only; the text output has remarks for it. */

@@ -21,6 +21,8 @@ export type Tags = Readonly<Record<string, string>>
 
 /** What the errors about texts have in common. */
 const VISIBLE = 'without control characters, line breaks and invisible characters'
+/** The longest name that is hashed. */
+const GIVEN_NAME_BYTES = 1_048_576
 const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 // eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
 const CONTROL = /[\u0000-\u001f\u007f]/
@@ -68,6 +70,11 @@ export function checkWorkerId(value: unknown, field = 'workerId'): string {
 
 export function checkKey(value: unknown, field = 'id'): string {
   return checkPlainText(value, field, KEY_BYTES)
+}
+
+/** Checks a name of any practical length. If it is too long to be stored as it is, it is hashed. */
+export function checkGivenName(value: unknown, field: string): string {
+  return checkPlainText(value, field, GIVEN_NAME_BYTES)
 }
 
 /** Checks a non-empty text that every store can keep unchanged. */

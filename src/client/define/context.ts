@@ -128,8 +128,14 @@ export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
   }
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
-  /** Sleeps until a date, by the clock of the machine that first reaches this line. A date in the past is no sleep. */
-  readonly sleepUntil: (name: string, date: Date) => Promise<void>
+  /**
+   * Sleeps until a date, by the clock of the machine that first reaches this line. A date in the past is no sleep. The sleep is
+   * named `sleepUntil` unless a name is given.
+   */
+  readonly sleepUntil: {
+    (date: Date): Promise<void>
+    (name: string, date: Date): Promise<void>
+  }
   /**
    * Waits without occupying a worker, and resolves with how the wait ended. A handler waits for one thing at a time. The wait
    * takes its name from a signal or a waitpoint unless a name is given.

@@ -20,6 +20,7 @@ export const nodeSettings = {
   priority: unchecked<number>(),
   retry: unchecked<RetryOptions>(),
   timeout: unchecked<TimeoutOptions>(),
+  needs: unchecked<readonly string[]>(),
   delay: unchecked<Duration>(),
   tags: unchecked<Tags>(),
 } satisfies Readonly<Record<keyof NodeSettings, Check>>

@@ -5,7 +5,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { nodeSettings } from './flow-node.ts'
 import type { FlowNode, NodeOptions, NodeSettings } from './flow-node.ts'
 import { boolean, shape, unchecked } from '../../options/shape.ts'
-import { checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkGivenName, invalidInput, show } from '../checks/names.ts'
 import { checkTask } from './task.ts'
 import type { AnyTask } from './task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from './upstreams.ts'
@@ -57,7 +57,7 @@ export class GraphBuilder {
 
   readonly node = (name: string, task: AnyTask, detail: unknown = {}): FlowNode => {
     this.#refuse(name)
-    const declared = this.#declare(checkTaskName(name, 'node name'), checkTask(task), detail)
+    const declared = this.#declare(checkGivenName(name, 'node name'), checkTask(task), detail)
     this.#edgeCount += declared.edges.length
     if (this.#edgeCount > FLOW_EDGE_MAX) throw this.#tooMany(name, 'edges', FLOW_EDGE_MAX)
     const made: FlowNode = Object.defineProperty({ node: name }, UPSTREAM_MARK, { value: true })

@@ -5,6 +5,7 @@ import type { RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkLane, checkPriority } from '../checks/names.ts'
+import { checkNeeds } from '../checks/needs.ts'
 import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 
@@ -36,6 +37,11 @@ export interface TaskSettings {
   readonly timeout?: TimeoutOptions
   /** How long an ended execution is kept. */
   readonly retention?: Duration
+  /**
+   * What a worker must be capable of to run it, such as `['gpu', 'region:eu']`: only workers whose `capabilities` include all of
+   * them claim it. Those of a submit are added to those of the task.
+   */
+  readonly needs?: readonly string[]
 }
 
 export const taskSettings = shape<TaskSettings>()("{ lane: 'mail' }", {
@@ -44,6 +50,7 @@ export const taskSettings = shape<TaskSettings>()("{ lane: 'mail' }", {
   retry: parseRetry,
   timeout: timeoutOptions,
   retention: parseDuration,
+  needs: checkNeeds,
 })
 
 type ParsedSettings = ReturnType<typeof taskSettings>
@@ -57,6 +64,8 @@ export interface TaskPolicy {
   readonly totalTimeoutMs: number | undefined
   readonly compensationTimeoutMs: number | undefined
   readonly retentionMs: number
+  /** Those of the task and of the submit, as they were given. */
+  readonly needs: readonly string[]
 }
 
 export const DEFAULT_POLICY: TaskPolicy = {
@@ -67,11 +76,12 @@ export const DEFAULT_POLICY: TaskPolicy = {
   totalTimeoutMs: undefined,
   compensationTimeoutMs: undefined,
   retentionMs: RETENTION_DEFAULT_MS,
+  needs: [],
 }
 
 /** Returns a policy with the parsed settings applied. */
 export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): TaskPolicy {
-  const { lane, priority, retry, timeout, retention } = settings
+  const { lane, priority, retry, timeout, retention, needs = [] } = settings
   return {
     lane: lane ?? policy.lane,
     priority: priority ?? policy.priority,
@@ -80,5 +90,6 @@ export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): Ta
     totalTimeoutMs: timeout?.total ?? policy.totalTimeoutMs,
     compensationTimeoutMs: timeout?.compensation ?? policy.compensationTimeoutMs,
     retentionMs: retention ?? policy.retentionMs,
+    needs: [...policy.needs, ...needs],
   }
 }

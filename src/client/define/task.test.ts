@@ -13,6 +13,7 @@ test('a task without settings uses the default lane, one attempt and a retention
     attemptTimeoutMs: undefined,
     totalTimeoutMs: undefined,
     retentionMs: 86_400_000,
+    needs: [],
   })
 })
 

@@ -10,6 +10,8 @@ import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkList, checkObject, checkTagName, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
+import { checkFairness } from './fairness.ts'
+import type { FairShare, FairnessOf } from './fairness.ts'
 import { parseShouldRetry } from './retry.ts'
 import type { ShouldRetry } from './retry.ts'
 import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts'
@@ -28,7 +30,7 @@ export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
 export type SignalSchemas = Readonly<Record<string, StandardSchemaV1>>
 
 /** The settings of a task, and what belongs to the definition alone. */
-export interface TaskDefinition extends TaskSettings {
+export interface TaskDefinition<Input = never> extends TaskSettings {
   /**
    * A whole number from 1. Raise it when older workers cannot handle new executions. Executions carry the version that they were
    * submitted with, and workers claim only the versions that they serve. Default: none, and every worker with a handler serves it.
@@ -36,6 +38,11 @@ export interface TaskDefinition extends TaskSettings {
   readonly version?: number
   /** Names of tags that a child takes over from its parent, unless its start sets them. */
   readonly inheritTags?: readonly string[]
+  /**
+   * Divides the lane between keys, such as tenants: `(input) => input.tenant`. However much one key has submitted, the first
+   * execution of another starts next. A key with weight 2 gets twice the share of one with weight 1, the default.
+   */
+  readonly fairness?: (input: Input) => FairShare
 }
 
 export interface TaskOptions<
@@ -43,7 +50,7 @@ export interface TaskOptions<
   O extends StandardSchemaV1,
   U extends InputSchemas = InputSchemas,
   G extends SignalSchemas = SignalSchemas,
-> extends TaskDefinition {
+> extends TaskDefinition<StandardSchemaV1.InferInput<I>> {
   readonly input?: I
   readonly output?: O
   /** What a flow has to hand on to it. One that may be missing is optional in its schema. */
@@ -58,6 +65,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
     ...taskSettings.checks,
     version: (value, field) => checkVersion(value, field, 1),
     inheritTags: checkTagNames,
+    fairness: checkFairness,
     input: checkSchema,
     output: checkSchema,
     inputs: schemasOf('input'),
@@ -89,6 +97,8 @@ export type AnySignals = Readonly<Record<string, unknown>>
 export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
   readonly concurrency?: number
+  /** How many slots of the worker one execution takes, at most the worker's concurrency. Default: 1. */
+  readonly slots?: number
   /**
    * The versions of the task whose executions this handler runs; 0 stands for executions without a version. Default: the version
    * of the task, the 15 versions before it, and executions without a version.
@@ -140,6 +150,7 @@ export interface Task<
   readonly policy: TaskPolicy
   /** Names of tags that a child takes over from its parent. */
   readonly inheritTags: readonly string[]
+  readonly fairness: FairnessOf | undefined
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
   /** Schemas of the results that upstreams pass, by name. */
@@ -188,7 +199,7 @@ export function checkTask(value: unknown): AnyTask {
  */
 export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
   name: string,
-  settings?: TaskDefinition,
+  settings?: TaskDefinition<Input>,
 ): Task<Input, Jsonify<Input>, Output, Jsonify<Output>, Inputs>
 export function task<
   I extends StandardSchemaV1,
@@ -213,12 +224,13 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  const { version, inheritTags = [], input, output, inputs, signals = {}, ...settings } = taskOptions(options)
+  const { version, inheritTags = [], fairness, input, output, inputs, signals = {}, ...settings } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     version,
     policy: overridePolicy(DEFAULT_POLICY, settings),
     inheritTags,
+    fairness,
     inputSchema: input,
     outputSchema: output,
     inputSchemas: inputs,
@@ -247,13 +259,16 @@ function schemasOf(noun: string, checkName: Check = String): Check<InputSchemas>
 
 function checkHandlerOptions(options: unknown, taskName: string): void {
   shape<HandlerOptions>()('{ concurrency: 4 }', {
-    concurrency: (value) => {
-      if (Number.isInteger(value) && (value as number) >= 1) return
-      throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
-    },
+    concurrency: (value) => checkCount(value, 'concurrency', taskName),
+    slots: (value) => checkCount(value, 'slots', taskName),
     versions: (value) => checkVersions(value, taskName),
     shouldRetry: parseShouldRetry,
   })(options)
+}
+
+function checkCount(value: unknown, field: string, taskName: string): void {
+  if (Number.isInteger(value) && (value as number) >= 1) return
+  throw invalidInput(field, `${field} of task '${taskName}' must be a whole number of at least 1.`)
 }
 
 function checkVersion(version: unknown, field: string, minimum: number): number {

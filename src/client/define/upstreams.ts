@@ -4,7 +4,7 @@ import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
 import type { EdgeTolerance, Losers } from '../../kernel/model/records.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkGivenName, invalidInput, show } from '../checks/names.ts'
 import type { UpstreamOutcome } from './upstream-outcome.ts'
 
 /** The inputs of a task that declares none. */
@@ -198,7 +198,7 @@ function edgesOf(source: UpstreamSource): NamedUpstream[] {
   if (typeof (source as unknown) !== 'object' || (source as unknown) === null) throw notAnUpstream(source)
   return Object.entries(source as Named).map(([input, each]) => ({
     ...originalOf(checkUpstream(each)),
-    input: checkTaskName(input, 'input name'),
+    input: checkGivenName(input, 'input name'),
   }))
 }
 

@@ -36,6 +36,8 @@ export interface ExecutionSummary {
   /** The version of the task at the submit. */
   readonly version: number | undefined
   readonly lane: string
+  /** What a worker must be capable of to run it. */
+  readonly needs: readonly string[]
   readonly state: PublicState
   readonly priority: number
   readonly tags: Tags
@@ -165,6 +167,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     task: execution.task,
     version: execution.version,
     lane: execution.lane,
+    needs: execution.needs ?? [],
     state: publicState(state),
     priority: execution.priority,
     tags: tagsToObject(execution.tags),

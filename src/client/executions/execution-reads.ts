@@ -8,6 +8,8 @@ import type { ExecutionDescription } from './description.ts'
 import { inputValue } from '../define/upstream-outcome.ts'
 import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'
 import type { DescribedParts } from './execution-calls.ts'
+import { servingWorkers } from '../workers/serving-workers.ts'
+import type { ServingWorkers } from '../workers/serving-workers.ts'
 import { explanationText, unwindingText } from './explanation-text.ts'
 import type { SkippedBy } from './explanation-text.ts'
 
@@ -43,8 +45,14 @@ export async function readExplanation(
   idOrKey: string,
 ): Promise<{ readonly explanation: Explanation; readonly text: string }> {
   const { explanation, unwinding } = unwrap(await explainExecution(session, idOrKey))
-  const text = explanationText(explanation, await skippedBy(session, explanation))
+  const context = { skippedBy: await skippedBy(session, explanation), workers: await workersFor(session, explanation) }
+  const text = explanationText(explanation, context)
   return { explanation, text: unwinding === undefined ? text : `${unwindingText(unwinding)} ${text}` }
+}
+
+/** The live workers that serve an execution which waits for one. */
+async function workersFor(session: Session, explanation: Explanation): Promise<ServingWorkers | undefined> {
+  return explanation.why === 'waits_for_worker' ? await servingWorkers(session, explanation) : undefined
 }
 
 /** The upstream because of which an execution was skipped, unless it has been removed since. */

@@ -7,6 +7,8 @@ const failure = { category: 'error', message: 'no answer\nat line 2', stack: und
 
 const waiting = {
   why: 'waits_for_worker',
+  namespace: 'default',
+  needs: [],
   since: AT,
   lane: 'mail',
   task: 'send',
@@ -15,6 +17,8 @@ const waiting = {
   ahead: 0,
   aheadLimit: 1_000,
   activeInLane: 0,
+  hold: undefined,
+  isTaskHeld: false,
 } as const
 const delayed = {
   why: 'delayed',
@@ -71,6 +75,7 @@ const blocked: Extract<Explanation, { why: 'blocked' }> = {
   waitsFor: [],
   waitsForCount: 0,
   group: undefined,
+  limit: undefined,
 }
 const build = { executionId: '0-a' as ExecutionId, name: 'build', state: 'active' } as const
 const group: EdgeGroup = {
@@ -95,6 +100,11 @@ test.each<[Explanation, string]>([
   ],
   [{ ...waiting, version: 3 }, "check that a worker with a handler for version 3 of task 'send' serves it"],
   [{ ...waiting, version: 3, activeInLane: 2 }, 'If others of the lane overtake it, no worker serves this version.'],
+  [
+    { ...waiting, needs: ['gpu', 'region:eu'] },
+    'It needs gpu, region:eu: only workers with these capabilities can take it.',
+  ],
+  [{ ...waiting, namespace: 'acme' }, "It is in namespace 'acme': workers of other namespaces leave it."],
   [{ ...waiting, ahead: 12, activeInLane: 3 }, '12 executions are ahead of it. Workers hold 3 executions of lane'],
   [{ ...waiting, ahead: 1_001 }, 'More than 1000 executions are ahead of it'],
   [delayed, 'It was submitted with a delay. It may run from 2026-01-02T03:04:05.000Z on.'],
@@ -182,6 +192,14 @@ test.each<[Explanation, string]>([
     'cancelled, since too few others of its race could still complete.',
   ],
   [
+    { ...ended, outcome: 'cancelled', by: '0-p', reason: 'sibling_failed' },
+    'cancelled, since another child did not complete and its parent waited for all.',
+  ],
+  [
+    { ...ended, outcome: 'cancelled', by: '0-p', reason: 'sibling_quorum_impossible' },
+    'cancelled, since too few other children could still complete.',
+  ],
+  [
     { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' },
     'skipped, since what it depended on did not complete: 0-a.',
   ],
@@ -217,7 +235,19 @@ test.each<[Explanation, string]>([
 test('what was skipped names the upstream that did not complete, and how that ended', () => {
   const skipped = { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' } as const
 
-  expect(explanationText(skipped, { node: 'build', outcome: 'failed' })).toContain(
+  expect(explanationText(skipped, { skippedBy: { node: 'build', outcome: 'failed' } })).toContain(
     "skipped, since what it depended on did not complete: 'build' (failed).",
   )
+})
+
+const none = { liveCount: 0, handlerCount: 0, servingCount: 0, slots: 0, running: 0, missing: [] }
+
+test.each([
+  [none, "No live worker serves task 'send' in lane 'mail'. No workers are live"],
+  [{ ...none, liveCount: 2 }, "No live worker serves task 'send' in lane 'mail'. 2 workers are live"],
+  [{ ...none, liveCount: 2, handlerCount: 1, missing: ['gpu'] }, "serves task 'send' in lane 'mail' has gpu."],
+  [{ ...none, liveCount: 2, handlerCount: 2 }, 'has all capabilities that it needs.'],
+  [{ ...none, liveCount: 3, handlerCount: 2, servingCount: 1, slots: 8, running: 8 }, 'with 8 of 8 slots taken'],
+])('an execution that waits names the workers that serve it: %j', (workers, text) => {
+  expect(explanationText(waiting, { workers })).toContain(text)
 })

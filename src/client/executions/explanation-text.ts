@@ -2,11 +2,13 @@
 import {
   BY_FLOW,
   CONDITION_NOT_MET,
+  DEFAULT_NAMESPACE,
   DEPENDENCY_IMPOSSIBLE,
   LOST_TO_CONDITION,
   LOST_TO_FAILURE,
   LOST_TO_SIBLING,
   PARENT_STOPPED,
+  SIBLING_FAILED,
   UPSTREAM_CONDITION_NOT_MET,
   isMailbox,
 } from '../../kernel/index.ts'
@@ -16,10 +18,15 @@ import type {
   Explanation,
   Failure,
   InputRefusals,
+  LaneHold,
+  LimitBlock,
+  LimitCause,
   Outcome,
   TimeoutBehaviour,
   Unwinding,
 } from '../../kernel/index.ts'
+
+import type { ServingWorkers } from '../workers/serving-workers.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
 export interface SkippedBy {
@@ -27,10 +34,17 @@ export interface SkippedBy {
   readonly outcome: Outcome | undefined
 }
 
-export function explanationText(explanation: Explanation, skippedBy?: SkippedBy): string {
+/** Facts from outside of the execution. */
+export interface ExplanationContext {
+  readonly skippedBy?: SkippedBy | undefined
+  /** The live workers that serve its queue; undefined if they are not known. */
+  readonly workers?: ServingWorkers | undefined
+}
+
+export function explanationText(explanation: Explanation, { skippedBy, workers }: ExplanationContext = {}): string {
   switch (explanation.why) {
     case 'waits_for_worker':
-      return waitingText(explanation)
+      return waitingText(explanation, workers)
     case 'delayed':
       return delayedText(explanation)
     case 'blocked':
@@ -49,7 +63,7 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
 /** Why it runs, or waits to run, although it was stopped. */
 export function unwindingText(facts: UnwindingFacts): string {
   const { endsAt } = facts
-  return `${stopText(facts)}, and its handler may undo the steps that it has completed; it ends at ${instant(endsAt)} at the latest.`
+  return `${stopText(facts)}, and its handler may undo the steps that it has completed; it ends when that is done, or at ${instant(endsAt)} at the latest.`
 }
 
 function stopText({ outcome, reason, by }: UnwindingFacts): string {
@@ -69,11 +83,27 @@ type UnwindingFacts = Pick<Unwinding, 'outcome' | 'reason' | 'by'> & { readonly 
 
 const blockText: Readonly<Record<BlockCause, string>> = {
   dependencies: 'executions that it depends on have not ended',
+  limit: 'a limit has no permit for it',
   hold: 'nothing of its flow runs before the flow is whole and sealed',
 }
 
-function blockedText({ since, by }: Extract<Explanation, { why: 'blocked' }>): string {
+function blockedText({ since, by, limit }: Extract<Explanation, { why: 'blocked' }>): string {
+  if (limit !== undefined) return limitText(since, limit)
   return `It is held back since ${instant(since)}: ${blockText[by]}.`
+}
+
+const causeText: Readonly<Record<LimitCause, string>> = {
+  rate: 'its rate is used up',
+  concurrency: 'as many as it allows are running',
+  held: 'a handler was asked to retry later',
+  unknown: 'no limit of this name is defined',
+  holders: 'too many worker processes hold permits of it',
+}
+
+function limitText(since: number, { limit, key, cause, until, ahead, aheadLimit }: LimitBlock): string {
+  const name = key === '' ? `the limit ${limit}` : `the limit ${limit}, key ${key}`
+  const before = ahead >= aheadLimit ? `at least ${ahead}` : String(ahead)
+  return `It waits since ${instant(since)} for ${name}: ${causeText[cause]}. ${before} are ahead of it in its partition; the next is released at ${instant(until)} at the latest.`
 }
 
 function dependencyText(explanation: Extract<Explanation, { why: 'blocked' }>): string {
@@ -97,19 +127,59 @@ function nodeText(name: string | undefined, id: string): string {
   return name === undefined || name === '' ? id : `'${name}'`
 }
 
-function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker' }>): string {
+function waitingText(
+  explanation: Extract<Explanation, { why: 'waits_for_worker' }>,
+  serving: ServingWorkers | undefined,
+): string {
   const { ahead, aheadLimit, activeInLane, lane, task, version, since } = explanation
   const handler = version === undefined ? `task '${task}'` : `version ${version} of task '${task}'`
   const queue =
     ahead === 0
       ? 'It is first in line'
       : `${ahead > aheadLimit ? `More than ${aheadLimit}` : ahead} executions are ahead of it`
-  const workers =
+  const unknown =
     activeInLane === 0
       ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for ${handler} serves it, since no other can take it.`
       : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for ${handler} has a free slot. If others of the lane overtake it, no worker ${version === undefined ? 'knows the task by this name' : 'serves this version'}.`
+  const workers = serving === undefined ? unknown : servingText(serving, lane, handler)
   const refused = explanation.refusals === undefined ? '' : ` ${refusalText(explanation.refusals)}`
-  return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}${refused}`
+  const { hold, isTaskHeld } = explanation
+  if (hold !== undefined) {
+    const held = holdText(hold, lane, isTaskHeld ? task : undefined)
+    return `It has been ready since ${instant(since)}. ${held} ${queue}.`
+  }
+  return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}${requirementsText(explanation)}${refused}`
+}
+
+/** What else a worker must have, besides the handler. */
+function requirementsText({ needs, namespace }: Extract<Explanation, { why: 'waits_for_worker' }>): string {
+  const needed =
+    needs.length === 0 ? '' : ` It needs ${needs.join(', ')}: only workers with these capabilities can take it.`
+  const own =
+    namespace === DEFAULT_NAMESPACE ? '' : ` It is in namespace '${namespace}': workers of other namespaces leave it.`
+  return `${needed}${own}`
+}
+
+function servingText(serving: ServingWorkers, lane: string, handler: string): string {
+  const { liveCount, handlerCount, servingCount, slots, running, missing } = serving
+  if (handlerCount === 0) {
+    const live = liveCount === 1 ? 'One worker is' : `${liveCount === 0 ? 'No' : liveCount} workers are`
+    return `No live worker serves ${handler} in lane '${lane}'. ${live} live: start one with a handler for it.`
+  }
+  if (servingCount === 0) {
+    const lacking = missing.length > 0 ? `has ${missing.join(', ')}` : 'has all capabilities that it needs'
+    return `No live worker that serves ${handler} in lane '${lane}' ${lacking}.`
+  }
+  const workers = servingCount === 1 ? 'One live worker serves' : `${servingCount} live workers serve`
+  return `${workers} ${handler} in lane '${lane}', with ${running} of ${slots} slots taken: it starts when a slot is free.`
+}
+
+/** `task` is given if only that task of the lane is held. */
+function holdText({ state, by, at, reason }: LaneHold, lane: string, task: string | undefined): string {
+  const what = task === undefined ? `Lane '${lane}'` : `Task '${task}' in lane '${lane}'`
+  const why = reason === undefined ? '' : ` (${reason})`
+  const command = `flowfabric lanes resume ${lane}${task === undefined ? '' : ` --task ${task}`}`
+  return `${what} was ${state} by ${by} at ${instant(at)}${why}: it starts after "${command}".`
 }
 
 /** Names the builds, so that an operator knows which program lacks the schema or the definition. */
@@ -253,7 +323,8 @@ function cancelText({ outcome, reason, by }: Ended): string | undefined {
   if (by === BY_FLOW && reason === LOST_TO_CONDITION) return ', since conditions skipped too many others of its race'
   if (reason === PARENT_STOPPED) return `, since its parent ${by ?? ''} was stopped`
   if (reason === LOST_TO_SIBLING) return ', since enough other children had completed'
-  if (reason === LOST_TO_FAILURE) return ', since its parent could no longer get what it waited for'
+  if (reason === SIBLING_FAILED) return ', since another child did not complete and its parent waited for all'
+  if (reason === LOST_TO_FAILURE) return ', since too few other children could still complete'
   return ` by ${by ?? 'an unnamed caller'} (${reason ?? 'no reason given'})`
 }
 

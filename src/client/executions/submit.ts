@@ -1,6 +1,6 @@
 /** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
 import { oneOf, shape, unchecked } from '../../options/shape.ts'
-import { PAYLOAD_BYTES, taskClass } from '../../kernel/index.ts'
+import { PAYLOAD_BYTES, fairClass } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId, IfExists } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { msUntil, parseDuration } from '../define/duration.ts'
@@ -8,7 +8,9 @@ import type { Duration } from '../define/duration.ts'
 import { checkKey, checkTags, invalidInput } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
+import { fairnessOf } from '../define/fairness.ts'
 import { digestOfInput } from './input-digest.ts'
+import { canonicalList, classWithNeeds } from './canonical-needs.ts'
 import { overridePolicy, taskSettings } from '../define/task-settings.ts'
 import type { TaskSettings } from '../define/task-settings.ts'
 import { checkTask } from '../define/task.ts'
@@ -102,7 +104,10 @@ export function prepareParsed(
 function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
   const { task, options } = item
   const policy = overridePolicy(task.policy, options)
+  const needs = canonicalList(policy.needs, 'needs')
   const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
+  const fairness = fairnessOf(task.fairness, item.input)
+  const className = classWithNeeds(task, setting.namespace, needs)
   const input: CreateInput = {
     executionId: ids.executionId,
     key: options.id,
@@ -111,7 +116,8 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     task: task.name,
     version: task.version,
     lane: policy.lane,
-    class: taskClass(task.name, task.version),
+    class: fairness === undefined ? className : fairClass(className),
+    needs: needs.length === 0 ? undefined : needs,
     priority: policy.priority,
     tags: checkTags(options.tags, setting.indexedTags),
     retry: policy.retry,
@@ -123,6 +129,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     dedupeMs: dedupeOf(options.id, options.dedupe),
     payload: payload?.input,
     digest: options.id === undefined ? undefined : digestOfInput(payload),
+    fairness,
     ifExists: options.ifExists,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }

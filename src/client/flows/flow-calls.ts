@@ -1,5 +1,6 @@
 /** The calls that concern flows, as unions: what the kernel returned, refusals included. */
-import { CANCEL_GRACE_DEFAULT_MS, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS, FOLLOW_UP_EDGE_MAX, FOLLOW_UP_NODE_MAX, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type {
   AddDependencyInput,
   AddDependencyResult,
@@ -29,6 +30,7 @@ import { createFlowOptions, flowCancelOptions, flowSubmitOptions, refuseTransact
 import type { CreateFlowOptions, FlowCancelOptions, FlowSubmitOptions } from './flow-options.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
+import { checkNodeName } from '../checks/hashed-names.ts'
 import { checkReason, checkTags, checkTaskName, invalidInput } from '../checks/names.ts'
 import type { Bound, Session } from '../session.ts'
 import { dedupeOf } from '../executions/submit.ts'
@@ -73,7 +75,18 @@ export async function submitFlow(
     return (await session.run(call.flowId, 'submitFlow', call, blobs)).result
   }
   const { result, isReplaced } = await sendGraph({ ...head, digest, ifExists, dedupeMs }, prepared, send, onProgress)
+  if (ifExists === 'after') throwIfTooLargeToWait(result, graph)
   return { result, isReplaced, flowId: head.flowId, graph }
+}
+
+/** The graph of a follow-up waits in the record of its flow, which limits its size. */
+function throwIfTooLargeToWait(result: SubmitFlowResult, { nodes, edgeCount }: DeclaredGraph): void {
+  if (result.kind !== 'refused' || result.code !== 'graph_limit_exceeded') return
+  if (nodes.length <= FOLLOW_UP_NODE_MAX && edgeCount <= FOLLOW_UP_EDGE_MAX) return
+  throw new EngineError(result.code, {
+    ...result.detail,
+    message: `A flow that waits for the end of another run has at most ${FOLLOW_UP_NODE_MAX} nodes and ${FOLLOW_UP_EDGE_MAX} edges, and this one has ${nodes.length} and ${edgeCount}. Wait for the end, and submit it with ifExists: 'replace'.`,
+  })
 }
 
 async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
@@ -125,7 +138,7 @@ async function addExecutionToFlow(
       `${executionId} lives in another partition than the flow ${flowId}: create members with add(…), which puts them where their flow is.`,
     )
   }
-  const input = { flowId, executionId, name: checkTaskName(name, 'node name'), after: [] }
+  const input = { flowId, executionId, name: checkNodeName(name), after: [] }
   return (await session.run(flowId, 'addExecutionToFlow', input)).result
 }
 

@@ -49,6 +49,8 @@ async function untilSettled(
     const isUnderWay = view.flow.walk?.purpose === 'cancel'
     // With other policies running members may finish, and are not waited for.
     const isDone = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
+    // Its follow-up has begun, so the cancelled run has settled.
+    if (view.flow.state.phase !== 'cancelled') return { ...cancelled, settled: true, liveCount: 0 }
     const { settled, liveCount } = view
     if (isDone) return { ...cancelled, settled, liveCount }
     const leftMs = giveUpAt - runtime.monotonic()

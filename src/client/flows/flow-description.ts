@@ -1,6 +1,7 @@
 /** The public description of a flow. */
 import type {
   ExecutionId,
+  Flow,
   FlowCancelPolicy,
   FlowId,
   FlowOutcome,
@@ -49,6 +50,15 @@ export interface FlowSummary {
   readonly idTakenUntil: Instant | undefined
   /** Set if its retention is over and only its id is kept. */
   readonly removedAt: Instant | undefined
+  /** The run that begins when this one has ended. */
+  readonly followUp: PendingFlowFollowUp | undefined
+}
+
+export interface PendingFlowFollowUp {
+  readonly name: string
+  readonly nodeCount: number
+  /** When it was submitted. */
+  readonly since: Instant
 }
 
 export interface FlowCancel {
@@ -100,7 +110,13 @@ export function summariseFlow(view: FlowView): FlowSummary {
     purgeAt: settled ? flow.changedAt + flow.retentionMs : undefined,
     idTakenUntil: settled && flow.dedupeMs !== undefined ? flow.changedAt + flow.dedupeMs : undefined,
     removedAt: flow.removedAt,
+    followUp: followUpOf(flow),
   }
+}
+
+function followUpOf({ followUp }: Flow): PendingFlowFollowUp | undefined {
+  if (followUp === undefined) return undefined
+  return { name: followUp.name, nodeCount: followUp.nodes.length, since: followUp.at }
 }
 
 /** A member as its flow lists it, in the order of the graph. */

@@ -5,6 +5,7 @@ import type { CreateInput, EdgeInput, ExecutionId, FlowId, NodeInput } from '../
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { memberIdOf } from '../transport/ids.ts'
+import { storedInputName, storedNodeName } from '../checks/hashed-names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import type { EncodedValue } from '../checks/payload.ts'
 import { prepareSubmit } from '../executions/submit.ts'
@@ -47,7 +48,7 @@ export async function prepareGraph(
     nodes.push(prepared instanceof Promise ? await prepared : prepared)
     for (const { upstream, input, onFailure } of node.edges) {
       const upstreamId = ids.get(upstream.node) ?? memberIdOf(flowId, upstream.node)
-      const hands = node.passesInputs ? ({ as: 'input', name: input } as const) : undefined
+      const hands = node.passesInputs ? ({ as: 'input', name: storedInputName(input) } as const) : undefined
       edges.push({ upstreamId, downstreamId: id, hands, onFailure })
     }
   }
@@ -81,7 +82,8 @@ export function prepareNode(
   executionId: ExecutionId,
   setting: SubmitSetting,
 ): PreparedNode | Promise<PreparedNode> {
-  const { name, task, input, settings, policy, when } = node
+  const { task, input, settings, policy, when } = node
+  const name = storedNodeName(node.name)
   const hasCondition = when === undefined ? undefined : true
   const finish = (prepared: PreparedSubmit): PreparedNode => {
     return { input: { name, create: prepared.input, policy, hasCondition }, payload: prepared.blobs[0] }

@@ -16,7 +16,7 @@ import type { FlowDescription, MemberSummary } from './flow-description.ts'
 import { FlowMember } from './flow-member.ts'
 import type { DeclaredGraph } from '../define/graph-builder.ts'
 import { memberIdOf } from '../transport/ids.ts'
-import { checkTaskName } from '../checks/names.ts'
+import { checkGivenName } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { Jsonify } from '../define/jsonify.ts'
 import type { AnyTask, Task } from '../define/task.ts'
@@ -47,8 +47,11 @@ export interface FlowClient extends HandleClient {
   setFlowTags(id: FlowId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
 }
 
-/** The effect of a submit: the flow was created, joined, or created in the place of one that had ended. */
-export type FlowCreated = 'created' | 'joined' | 'replaced'
+/**
+ * The effect of a submit: the flow was created, joined, or created in the place of one that had ended. `follow_up`: it runs once
+ * more when its present run has ended; `follow_up_replaced`: in the place of a pending follow-up.
+ */
+export type FlowCreated = 'created' | 'joined' | 'replaced' | 'follow_up' | 'follow_up_replaced'
 
 /** The graph that names the flow's result nodes: drawn by the submit, or drawn again when needed. */
 export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
@@ -183,7 +186,7 @@ export class FlowHandle<Output = unknown> {
   ): FlowMember<Output, Name, Jsonify<Returned>>
   member<const Name extends string>(name: Name): FlowMember<unknown, Name>
   member(name: string, task?: AnyTask): FlowMember {
-    const id = memberIdOf(this.id, checkTaskName(name, 'node name'))
+    const id = memberIdOf(this.id, checkGivenName(name, 'node name'))
     return new FlowMember(this.client, { flowId: this.id, node: name, id }, task)
   }
 

@@ -15,8 +15,8 @@ export interface FlowSubmitOptions extends FlowSettings {
   readonly id?: string
   /**
    * What to do if the id exists, whatever the graph: `join` returns the existing flow, `reject` refuses, `replace` removes a
-   * flow that has ended and starts a new one. If absent, the same graph joins, and another one is refused with
-   * `input_differs`.
+   * flow that has ended and starts a new one, `after` runs this graph once more when the present run has ended. If absent, the
+   * same graph joins, and another one is refused with `input_differs`.
    */
   readonly ifExists?: FlowIfExists
   /**
@@ -31,7 +31,7 @@ export interface FlowSubmitOptions extends FlowSettings {
 export const flowSubmitOptions = shape<FlowSubmitOptions>()("{ id: 'release:42' }", {
   ...flowSettings.checks,
   id: checkKey,
-  ifExists: oneOf<FlowIfExists>({ join: true, reject: true, replace: true }),
+  ifExists: oneOf<FlowIfExists>({ join: true, reject: true, replace: true, after: true }),
   dedupe: parseDuration,
   onProgress: unchecked<NonNullable<FlowSubmitOptions['onProgress']>>(),
 })

@@ -280,7 +280,7 @@ test("a flow's own input has to fit its schema", async () => {
 
 test.each<[string, object]>([
   ['tx', { tx: { query: () => undefined } }],
-  ['ifExists', { id: 'one', ifExists: 'after' }],
+  ['ifExists', { id: 'one', ifExists: 'later' }],
   ['dedupe', { dedupe: '30d' }],
   ['dedupe', { id: 'one', dedupe: 'ever' }],
   ['id', { id: '' }],

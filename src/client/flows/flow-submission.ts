@@ -2,7 +2,15 @@
  * Sends a graph: in one call if it fits, else in pieces, first all nodes and then all edges. Every reply returns the progress,
  * so a client that submits the same content resumes where the last one stopped.
  */
-import { BATCH_BYTES, BATCH_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../../kernel/index.ts'
+import {
+  BATCH_BYTES,
+  BATCH_WORK_LIMIT,
+  FLOW_ATOMIC_NODE_MAX,
+  SHARES_INDEX,
+  readyIndex,
+  shareId,
+  turnScope,
+} from '../../kernel/index.ts'
 import type { EdgeInput, FlowInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { PreparedGraph, PreparedNode } from './flow-graph.ts'
@@ -79,21 +87,33 @@ export async function sendGraph(
 /** Whether one operation can create the graph, within the limits of records and bytes. */
 function isAtomic({ nodes, edges }: PreparedGraph): boolean {
   if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
-  const queues = new Set<string>()
+  const records = new Set<string>()
   let bytes = 0
   for (const { input, payload } of nodes) {
-    queues.add(readyIndex(input.create.lane, input.create.class))
+    addRecords(records, input)
     bytes += payload?.byteLength ?? 0
   }
-  return nodes.length + edges.length + queues.size + 1 <= BATCH_WORK_LIMIT && bytes <= PIECE_BYTES
+  return records.size + edges.length + 1 <= BATCH_WORK_LIMIT && bytes <= PIECE_BYTES
+}
+
+/** Adds the names of the records that a node writes: its execution, its queue, and the share of its key. */
+function addRecords(
+  records: Set<string>,
+  { create: { executionId, lane, class: className, priority, fairness } }: NodeInput,
+): void {
+  records.add(executionId)
+  records.add(readyIndex(lane, className))
+  if (fairness !== undefined) records.add(SHARES_INDEX + shareId(turnScope(lane, className, priority), fairness.key))
 }
 
 function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: number): Piece {
   const nodes: PreparedNode[] = []
+  const records = new Set<string>()
   let bytes = 0
   for (const node of graph.nodes.slice(nodesBefore, nodesBefore + PIECE_COUNT)) {
     bytes += node.payload?.byteLength ?? 0
-    if (nodes.length > 0 && bytes > PIECE_BYTES) break
+    addRecords(records, node.input)
+    if (nodes.length > 0 && (bytes > PIECE_BYTES || records.size >= BATCH_WORK_LIMIT)) break
     nodes.push(node)
   }
   if (nodes.length > 0) return { nodes, edges: [] }

@@ -13,7 +13,8 @@ import type { AddArguments } from '../define/member-flow.ts'
 import { nodeSettings } from '../define/flow-node.ts'
 import type { NodeSettings } from '../define/flow-node.ts'
 import { isExecutionId, memberIdOf } from '../transport/ids.ts'
-import { checkTaskName, invalidInput } from '../checks/names.ts'
+import { checkInputName, checkNodeName, storedInputName } from '../checks/hashed-names.ts'
+import { invalidInput } from '../checks/names.ts'
 import type { AnyTask, Task } from '../define/task.ts'
 import { checkLosers, checkOnFailure, checkUpstreams, toleranceOf } from '../define/upstreams.ts'
 import type { AfterOption, NoInputs, OnFailure, Upstream } from '../define/upstreams.ts'
@@ -38,7 +39,7 @@ export interface DependencyOptions {
 }
 
 const dependencyOptions = shape<DependencyOptions>()("{ as: 'parsed' }", {
-  as: (as, field) => as !== false && checkTaskName(as, field),
+  as: (as, field) => as !== false && checkInputName(as, field),
   payload: boolean,
   onFailure: checkOnFailure,
   expectedRevision: wholeNumber(0),
@@ -78,17 +79,17 @@ export class OpenFlow extends FlowHandle<SinkResults> {
     input: unknown,
     options: AddOptions<NoInputs> = {},
   ): Promise<FlowMember<Output, Name, Returned>> {
-    checkTaskName(name, 'node name')
+    const stored = checkNodeName(name)
     const { after, inputs = true, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     refuseTooMany(name, waits?.edges.length ?? 0)
     const upstreams = (waits?.edges ?? []).map(({ upstream, input: as, onFailure }) => {
-      const hands: Handover | undefined = inputs ? { as: 'input', name: as } : undefined
+      const hands: Handover | undefined = inputs ? { as: 'input', name: storedInputName(as) } : undefined
       return { upstreamId: this.#idOf(upstream, name), hands, onFailure }
     })
     const executionId = memberIdOf(this.id, name)
     const policy = waits === undefined || upstreams.length === 0 ? undefined : waits.policy
-    const member = { name, task, input, settings, policy, executionId, after: upstreams }
+    const member = { name: stored, task, input, settings, policy, executionId, after: upstreams }
     const { kind } = unwrap(await this.client.try.addNewMember(this.id, member))
     return this.#member(executionId, name, task, kind === 'added' ? 'created' : 'joined')
   }
@@ -138,7 +139,7 @@ export class OpenFlow extends FlowHandle<SinkResults> {
 
   #resolve(member: MemberRef): ExecutionId {
     if (typeof member !== 'string') return member.id
-    return isExecutionId(member) ? member : memberIdOf(this.id, checkTaskName(member, 'node name'))
+    return isExecutionId(member) ? member : memberIdOf(this.id, checkNodeName(member))
   }
 
   #idOf(upstream: Upstream, name: string): ExecutionId {
@@ -173,7 +174,7 @@ function handoverOf(
   }
   const node = nodeOf(upstream)
   if (as === false || (as === undefined && node === undefined)) return undefined
-  return { as: 'input', name: checkTaskName(as ?? node, 'as') }
+  return { as: 'input', name: checkInputName(as ?? node, 'as') }
 }
 
 /** Returns the node name of a reference; undefined for an id. */

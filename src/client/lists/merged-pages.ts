@@ -44,7 +44,7 @@ export interface ListOrder {
 
 export const LIMIT_DEFAULT = 50
 /** Steps per partition before a call returns a short page. */
-const STEPS_MAX = 25
+export const STEPS_MAX = 25
 
 export async function mergePages<T extends Placed>(
   partitionCount: number,

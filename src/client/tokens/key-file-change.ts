@@ -111,8 +111,7 @@ async function replace(file: string, text: string): Promise<void> {
 async function keepOwner(file: string, draft: FileHandle): Promise<void> {
   try {
     const { uid, gid } = await stat(file)
-    const { uid: ownUid, gid: ownGid } = await draft.stat()
-    if (uid !== ownUid || gid !== ownGid) await draft.chown(uid, gid)
+    await draft.chown(uid, gid)
   } catch (error) {
     // There is no file yet, or only root may give a file away.
     if (!['ENOENT', 'EPERM'].includes(fileErrorCode(error))) throw error

@@ -66,6 +66,9 @@ export const TOKEN_MAX_LENGTH = 4_096
 const CLAIM_COUNT_MAX = 9
 const TOKEN = /^(v1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 
+/** A match of the pattern, in which every group has a text: the token, what is signed of it, the key's id, the claims, the MAC. */
+type TokenParts = readonly [token: string, signed: string, keyId: string, claims: string, mac: string]
+
 /** Signs and verifies with the current ring of its source. */
 export class Tokens implements TokenSigner {
   readonly #source: KeySource
@@ -120,7 +123,7 @@ export class Tokens implements TokenSigner {
     if (text === undefined || text === null || text === '') throw new EngineError('missing_token')
     const parts = typeof text === 'string' && text.length <= TOKEN_MAX_LENGTH ? TOKEN.exec(text) : null
     if (parts === null) throw this.#refuse('invalid_token', undefined)
-    const [, signed = '', keyId = '', claims = '', mac = ''] = parts
+    const [, signed, keyId, claims, mac] = parts as unknown as TokenParts
     const key = this.#ring().find(keyId)
     const isGenuine = isSameMac(mac, (key?.secret ?? this.#decoy).mac(signed))
     if (key === undefined || !isGenuine) throw this.#refuse('invalid_token', keyId)

@@ -9,6 +9,7 @@ import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
+import { storedNodeName } from '../checks/hashed-names.ts'
 import { checkKey, invalidInput, show } from '../checks/names.ts'
 
 const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
@@ -68,7 +69,7 @@ export function flowIdFromKey(namespace: string, key: string, partitionCount: nu
 
 /** Derives a member's id from its flow and node. Deterministic, so that a repeated submit finds the same members. */
 export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
-  return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + node, 1).uuid}` as ExecutionId
+  return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + storedNodeName(node), 1).uuid}` as ExecutionId
 }
 
 /**

@@ -10,11 +10,13 @@ import type {
   StoreReport,
   Wake,
 } from '../../stores/store.ts'
+import { programLevels } from '../../stores/level/store-level.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Runtime } from '../../runtime/index.ts'
 
 export class UnsteadyStore implements Store {
-  readonly settings = { executionPartitions: 1, indexedTags: [] }
+  readonly settings = { executionPartitions: 1, limitPartitions: 1, indexedTags: [] }
+  readonly level = programLevels.max
   readonly #runtime: Runtime
   #inner: MemoryStore
   /** Reads of the log wait for this. */

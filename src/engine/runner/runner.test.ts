@@ -170,6 +170,7 @@ describe('pacing', () => {
     let calls = 0
     const counting: typeof due = {
       ...due,
+      families: ['fp'],
       everyMs: HOUR_MS,
       scan: (partition, context) => {
         calls += 1

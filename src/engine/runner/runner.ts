@@ -1,26 +1,34 @@
 /**
- * Drives one scanner over all execution partitions. A *cycle* visits every partition, once per interval. Between two
+ * Drives one scanner over the partitions of its families. A *cycle* visits every partition, once per interval; if the scanner is
+ * divided, those of its engine's share. Partitions
+ * of limits and of the store are quiet: mostly nothing happens there, so few cycles visit them. Between two
  * cycles a partition is visited when one of its timers is due, or when its work exceeded the bound of one pass. Any number
  * of runners may share a store: each operation re-checks the item that it changes.
  */
-import type { Instant, TenantFilter } from '../../kernel/index.ts'
+import type { Instant, PartitionFamily, TenantFilter } from '../../kernel/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
-import { executionPartition } from '../../stores/store.ts'
-import type { Partition, Wake } from '../../stores/store.ts'
+import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
+import { familyOf, partitionsOf } from '../../stores/partitions.ts'
+import { copyLane } from '../../stores/lane-copy.ts'
+import type { Partition, StoreSettings, Wake } from '../../stores/store.ts'
+import { sweepWorker } from '../../stores/worker-sweep.ts'
+import type { Duties } from './duties.ts'
 import { FailureTracker } from './failure-tracker.ts'
 import type { Metrics } from './metrics.ts'
 import { passOver } from './partition-pass.ts'
 import type { PartitionPass } from './partition-pass.ts'
 import { ScanReport } from './scan-report.ts'
 import type { CycleReport } from './scan-report.ts'
-import { Schedule } from './schedule.ts'
+import { Schedule, isQuiet } from './schedule.ts'
 import type { ScannedPartition, Scanner } from './scanner.ts'
 
 /** The most partitions that one scanner visits concurrently. */
 export const PARTITIONS_AT_ONCE = 8
 /** The delay of a visit after a wake-up that does not name its change. It coalesces bursts of such wake-ups. */
 export const UNKNOWN_CHANGE_MS = 100
+/** The same for a quiet partition. */
+const UNKNOWN_QUIET_CHANGE_MS = 1_000
 
 export interface RunnerOptions {
   readonly batcher: Batcher
@@ -28,6 +36,8 @@ export interface RunnerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly filter?: TenantFilter | undefined
+  /** The partitions of this engine, for a divided scanner; all partitions unless given. */
+  readonly duties?: Pick<Duties, 'holds'> | undefined
 }
 
 export interface RunnerStatus {
@@ -46,6 +56,7 @@ export class Runner<Cursor> {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #filter: TenantFilter | undefined
+  readonly #duties: Pick<Duties, 'holds'> | undefined
   readonly #partitions: ReadonlyMap<Partition, ScannedPartition>
   readonly #schedule: Schedule
   readonly #tracker: FailureTracker
@@ -54,19 +65,21 @@ export class Runner<Cursor> {
   readonly #cursors = new Map<Partition, Cursor>()
   #rest: { readonly until: number; readonly end: () => void } | undefined
 
-  constructor(scanner: Scanner<string, Cursor>, { batcher, runtime, log, metrics, filter }: RunnerOptions) {
+  constructor(scanner: Scanner<string, Cursor>, options: RunnerOptions) {
+    const { batcher, runtime, log, metrics } = options
     this.name = scanner.name
-    this.#scanner = scanner
+    this.#scanner = { ...scanner, examinedPerPass: examinedPerPass(scanner, batcher.store.settings) }
     this.#batcher = batcher
     this.#runtime = runtime
     this.#log = scannerLog(log, scanner.name)
-    this.#filter = filter
-    this.#partitions = scannedPartitions(batcher)
+    this.#filter = options.filter
+    this.#duties = scanner.isDivided ? options.duties : undefined
+    this.#partitions = scannedPartitions(batcher, scanner.families)
     // A random start spreads the cycles of engines that start together. Timers that are due already do not wait.
     const firstCycleInMs = scanner.followsTimers ? 0 : scanner.everyMs * runtime.random()
     this.#schedule = new Schedule(runtime, scanner.everyMs, [...this.#partitions.keys()], firstCycleInMs)
     this.#tracker = new FailureTracker(this.#log)
-    this.#report = new ScanReport(scanner, this.#partitions.size, this.#log, metrics, batcher.health.loggedTo(log))
+    this.#report = new ScanReport(scanner, this.#log, metrics, batcher.health.loggedTo(log))
   }
 
   /** Runs until the signal aborts. Contains errors of scans; throws only on a bug of the runner. */
@@ -98,7 +111,7 @@ export class Runner<Cursor> {
   async #pass(signal: AbortSignal): Promise<void> {
     const startedAt = this.#runtime.now()
     const start = this.#runtime.monotonic()
-    const { isCycle, partitions } = this.#schedule.begin()
+    const { isCycle, partitions } = this.#schedule.begin((partition) => this.#includes(partition))
     if (isCycle) this.#tracker.beginCycle()
     const waiting = [...partitions]
     const visitNext = async () => {
@@ -112,12 +125,20 @@ export class Runner<Cursor> {
     this.#schedule.end()
     // An aborted cycle has not visited every partition, so it is not reported.
     if (!isCycle || signal.aborted) return
-    this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount)
+    const included = [...this.#partitions.keys()].filter((partition) => this.#includes(partition))
+    this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount, included)
+  }
+
+  /** Whether a cycle visits the partition. */
+  #includes(partition: Partition): boolean {
+    if (this.#duties === undefined) return true
+    const isFirst = this.#scanner.followsTimers && this.#report.cycleCount === 0
+    return isFirst || this.#duties.holds(partition)
   }
 
   async #visit(name: Partition, signal: AbortSignal): Promise<void> {
     const partition = this.#partitions.get(name)
-    if (partition === undefined) return
+    if (partition === undefined || !this.#hasFamily(partition)) return
     const pass = await passOver(this.#scanner, {
       partition,
       tracker: this.#tracker,
@@ -131,6 +152,11 @@ export class Runner<Cursor> {
     else this.#cursors.set(name, pass.next)
     this.#plan(name, pass)
     this.#report.add(name, pass)
+  }
+
+  /** A store of the first level has execution partitions only. */
+  #hasFamily({ family }: ScannedPartition): boolean {
+    return family === 'fp' || this.#batcher.store.level >= ADMISSION_LEVEL
   }
 
   /** Schedules the next visit. A partition that failed as a whole waits for the next cycle. */
@@ -148,7 +174,9 @@ export class Runner<Cursor> {
   #onWake(wake: Wake): void {
     if (!this.#partitions.has(wake.partition)) return
     if (wake.dueAt !== undefined) this.#schedule.visitAt(wake.partition, wake.dueAt)
-    else if (wake.ready === undefined) this.#schedule.visitIn(wake.partition, UNKNOWN_CHANGE_MS)
+    else if (wake.ready === undefined) {
+      this.#schedule.visitIn(wake.partition, isQuiet(wake.partition) ? UNKNOWN_QUIET_CHANGE_MS : UNKNOWN_CHANGE_MS)
+    }
     if (this.#rest !== undefined && this.#schedule.nextAt < this.#rest.until) this.#rest.end()
   }
 
@@ -173,13 +201,23 @@ export class Runner<Cursor> {
   }
 }
 
-function scannedPartitions(batcher: Batcher): Map<Partition, ScannedPartition> {
+type Pace = Pick<Scanner, 'everyMs' | 'examinedPerPass' | 'examinedPerSecond'>
+
+/** The bound of one pass over one partition. A pass takes one step at least. */
+function examinedPerPass(scanner: Pace, { executionPartitions }: StoreSettings): number {
+  const perCycle = (scanner.examinedPerSecond * scanner.everyMs) / 1_000
+  return Math.min(scanner.examinedPerPass, Math.max(1, perCycle / executionPartitions))
+}
+
+function scannedPartitions(batcher: Batcher, families: readonly PartitionFamily[]): Map<Partition, ScannedPartition> {
   const partitions = new Map<Partition, ScannedPartition>()
-  for (let number = 0; number < batcher.store.settings.executionPartitions; number++) {
-    const name = executionPartition(number)
+  for (const name of partitionsOf(batcher.store.settings, families)) {
     partitions.set(name, {
       name,
+      family: familyOf(name),
       run: async (operation, input) => (await batcher.run(name, operation, input)).result,
+      sweepWorker: (worker) => sweepWorker(batcher, worker),
+      copyLane: (lane) => copyLane(batcher, lane),
       trimEvents: (olderThan, keepCount) => batcher.store.trimEvents(name, olderThan, keepCount),
     })
   }

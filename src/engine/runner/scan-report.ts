@@ -35,7 +35,6 @@ function emptyTally(): Tally {
 export class ScanReport {
   readonly #scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>
   readonly #labels: { readonly scanner: string }
-  readonly #partitionCount: number
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #health: CallHealth
@@ -48,17 +47,10 @@ export class ScanReport {
   #errorCount = 0
   #lastCycle: CycleReport | undefined
 
-  constructor(
-    scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>,
-    partitionCount: number,
-    log: Log,
-    metrics: Metrics,
-    health: CallHealth,
-  ) {
+  constructor(scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>, log: Log, metrics: Metrics, health: CallHealth) {
     this.#health = health
     this.#scanner = scanner
     this.#labels = { scanner: scanner.name }
-    this.#partitionCount = partitionCount
     this.#log = log
     this.#metrics = metrics
   }
@@ -93,7 +85,8 @@ export class ScanReport {
     this.#noteFailure(partition, pass.failure)
   }
 
-  endCycle(startedAt: Instant, elapsedMs: number, backoffCount: number): void {
+  /** `included` are the partitions that belong to the cycle. */
+  endCycle(startedAt: Instant, elapsedMs: number, backoffCount: number, included: readonly Partition[]): void {
     const { processed, errors, lagMs } = this.#tally
     this.#cycleCount += 1
     this.#lastCycle = { startedAt, elapsedMs: Math.round(elapsedMs), processed, errors }
@@ -101,15 +94,16 @@ export class ScanReport {
     this.#metrics.observe(cycleDuration, this.#labels, elapsedMs / 1_000)
     this.#metrics.set(backoffItems, this.#labels, backoffCount)
     if (lagMs !== undefined) this.#metrics.set(lagSeconds, this.#labels, lagMs / 1_000)
-    this.#showBacklog()
+    this.#showBacklog(included)
     this.logWork({ elapsedMs: Math.round(elapsedMs) })
   }
 
   /** Skips incomplete sums: a missing partition would look like a shrinking backlog. */
-  #showBacklog(): void {
+  #showBacklog(included: readonly Partition[]): void {
     const { backlog } = this.#scanner
-    if (backlog !== undefined && this.#depths.size === this.#partitionCount) {
-      const depth = [...this.#depths.values()].reduce((sum, one) => sum + one, 0)
+    const depths = included.flatMap((partition) => this.#depths.get(partition) ?? [])
+    if (backlog !== undefined && depths.length === included.length) {
+      const depth = depths.reduce((sum, one) => sum + one, 0)
       this.#metrics.set(backlog, {}, depth)
     }
     this.#depths.clear()

@@ -45,6 +45,14 @@ export const backoffItems: Gauge<'scanner'> = {
   labels: ['scanner'],
 }
 
+/** A sum over all engines beyond the number of partitions means that engines do not reach the record of their shares. */
+export const partitionsHeld: Gauge<never> = {
+  kind: 'gauge',
+  name: 'ff_engine_partitions_held',
+  help: 'Partitions that this engine examines. Other engines examine the others.',
+  labels: [],
+}
+
 export const restartsTotal: Counter<'scanner'> = {
   kind: 'counter',
   name: 'ff_scanner_restarts_total',

@@ -2,7 +2,17 @@
  * Defines a scanner: a name, an interval, and one step that processes one partition. The runner does the rest: partitions,
  * pacing, loops, failures and metrics.
  */
-import type { Instant, OperationInput, OperationName, OperationResult, TenantFilter } from '../../kernel/index.ts'
+import type {
+  ExecutionId,
+  Instant,
+  Lane,
+  OperationInput,
+  OperationName,
+  OperationResult,
+  PartitionFamily,
+  TenantFilter,
+  UnsweptWorker,
+} from '../../kernel/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { Counter, Gauge, Labels } from './metrics.ts'
@@ -10,8 +20,12 @@ import type { Counter, Gauge, Labels } from './metrics.ts'
 /** The operations of a partition that a scanner may use. */
 export interface ScannedPartition {
   readonly name: Partition
+  readonly family: PartitionFamily
   run<N extends OperationName>(operation: N, input: OperationInput<N>): Promise<OperationResult<N>>
   trimEvents(olderThan: Instant, keepCount: number): Promise<number>
+  /** Revokes the leases of a worker in all partitions of executions. */
+  sweepWorker(worker: UnsweptWorker): Promise<readonly ExecutionId[]>
+  copyLane(lane: Lane): Promise<void>
 }
 
 export interface ScanContext<Cursor> {
@@ -53,8 +67,15 @@ export interface CaseCounter {
 
 export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly name: Name
+  /** The families of partitions that it visits. */
+  readonly families: readonly PartitionFamily[]
   /** The period of a full pass over all partitions. Zero disables the scanner. */
   readonly everyMs: number
+  /**
+   * Whether the engines of a store divide the partitions of a cycle. Visits that timers and wake-ups cause are not divided, and
+   * neither is the first cycle of a scanner that follows timers, which learns them.
+   */
+  readonly isDivided: boolean
   /** Also visits a partition whenever one of its timers is due. The first pass starts immediately. */
   readonly followsTimers: boolean
   /** When a partition that exceeded the bounds of one pass is continued. */
@@ -63,6 +84,8 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly stepsPerPass: number
   /** The number of examined items after which a pass stops in one partition. */
   readonly examinedPerPass: number
+  /** The same for all partitions together, on average over time: a larger store is walked more slowly, not with more reads. */
+  readonly examinedPerSecond: number
   /** Cases that also have a counter of their own. */
   readonly counters: Readonly<Record<string, CaseCounter>>
   /** Reports the summed depth of all partitions once a cycle, if every partition reported its depth in that cycle. */
@@ -72,8 +95,19 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
 }
 
 const STEPS_PER_PASS = 50
+/** Index entries or records that a reconciler examines in a second at most, in all partitions and by all engines. */
+export const RECONCILED_PER_SECOND = 500
 
-type Optional = 'followsTimers' | 'continues' | 'stepsPerPass' | 'examinedPerPass' | 'counters' | 'backlog'
+type Optional =
+  | 'families'
+  | 'isDivided'
+  | 'examinedPerSecond'
+  | 'followsTimers'
+  | 'continues'
+  | 'stepsPerPass'
+  | 'examinedPerPass'
+  | 'counters'
+  | 'backlog'
 type ScannerDefinition<Name extends string, Cursor> = Omit<Scanner<Name, Cursor>, Optional> &
   Partial<Pick<Scanner<Name, Cursor>, Optional>>
 
@@ -81,10 +115,13 @@ export function scanner<Name extends string, Cursor>(
   definition: ScannerDefinition<Name, Cursor>,
 ): Scanner<Name, Cursor> {
   return {
+    families: ['fp'],
+    isDivided: false,
     followsTimers: false,
     continues: 'at_once',
     stepsPerPass: STEPS_PER_PASS,
     examinedPerPass: Infinity,
+    examinedPerSecond: Infinity,
     counters: {},
     backlog: undefined,
     ...definition,

@@ -4,6 +4,7 @@
  */
 import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { familyOf } from '../../stores/partitions.ts'
 import type { Partition } from '../../stores/store.ts'
 
 /** The jitter of the interval, to both sides, so that engines do not synchronize. */
@@ -11,8 +12,16 @@ export const INTERVAL_JITTER = 0.1
 /** The least time between two passes, so that timers that are due shortly after each other share one pass. */
 export const LEAST_PAUSE_MS = 5
 
+/** How long a quiet partition is left alone by cycles. Its timers and wake-ups lead to visits in between. */
+const QUIET_MS = 50_000
+
+/** Whether a partition is one of limits or of the store as a whole. */
+export function isQuiet(partition: Partition): boolean {
+  return familyOf(partition) !== 'fp'
+}
+
 export interface Visit {
-  /** True for a cycle, which visits every partition. */
+  /** True for a cycle, which visits every included partition that is not quiet. */
   readonly isCycle: boolean
   readonly partitions: readonly Partition[]
 }
@@ -22,6 +31,8 @@ export class Schedule {
   readonly #everyMs: number
   readonly #partitions: readonly Partition[]
   readonly #planned = new Map<Partition, number>()
+  /** When each quiet partition was last visited. */
+  readonly #visitedAt = new Map<Partition, number>()
   #nextCycleAt: number
   #notBefore: number
   #storeClock: { readonly at: Instant; readonly seenAt: number } | undefined
@@ -39,18 +50,34 @@ export class Schedule {
     return Math.max(this.#notBefore, Math.min(this.#nextCycleAt, ...this.#planned.values()))
   }
 
-  /** Starts the pass that is due. Missed passes are coalesced into one. */
-  begin(): Visit {
+  /** Starts the pass that is due. Missed passes are coalesced into one. A cycle visits the partitions that are included. */
+  begin(isIncluded: (partition: Partition) => boolean = () => true): Visit {
     const now = this.#runtime.monotonic()
     if (now >= this.#nextCycleAt) {
       const jitter = 1 - INTERVAL_JITTER + 2 * INTERVAL_JITTER * this.#runtime.random()
       this.#nextCycleAt = now + this.#everyMs * jitter
-      this.#planned.clear()
-      return { isCycle: true, partitions: this.#partitions }
+      return {
+        isCycle: true,
+        partitions: this.#take(now, (partition) => isIncluded(partition) && !this.#restsAt(now, partition)),
+      }
     }
-    const partitions = this.#partitions.filter((partition) => (this.#planned.get(partition) ?? Infinity) <= now)
-    for (const partition of partitions) this.#planned.delete(partition)
-    return { isCycle: false, partitions }
+    return { isCycle: false, partitions: this.#take(now, () => false) }
+  }
+
+  /** Returns the partitions whose visit is planned for now, and others, in their order. */
+  #take(now: number, isDue: (partition: Partition) => boolean): Partition[] {
+    const taken = this.#partitions.filter(
+      (partition) => (this.#planned.get(partition) ?? Infinity) <= now || isDue(partition),
+    )
+    for (const partition of taken) {
+      this.#planned.delete(partition)
+      if (isQuiet(partition)) this.#visitedAt.set(partition, now)
+    }
+    return taken
+  }
+
+  #restsAt(now: number, partition: Partition): boolean {
+    return now - (this.#visitedAt.get(partition) ?? -Infinity) < QUIET_MS
   }
 
   end(): void {

@@ -8,6 +8,7 @@ const FROM_THE_START: Position = { score: 0 }
 /** Continues cancelled flows with members left to cancel, in case the due pass missed them. Reports the backlog. */
 export const cancelReconciler: Scanner<'cancel_reconciler', Position> = scanner({
   name: 'cancel_reconciler',
+  isDivided: true,
   everyMs: 15_000,
   backlog: cancelBacklogDepth,
   scan: async (partition, { filter, skip, from, log }) => {

@@ -64,7 +64,7 @@ test('a member whose group was decided without it is moved on', async () => {
   const counted = await flowRecord(world, flow)
   const moved = await memberRecord(world, flow, 'b')
   await world.write('fp:0', (tx) => {
-    tx.put({ ...moved, state: { phase: 'blocked', by: 'dependencies' } })
+    tx.put({ ...moved, state: { phase: 'blocked', by: 'dependencies', gate: undefined } })
     tx.put({ ...counted, counts: { ...counted.counts, waiting: 0, waiting_dependencies: 1 } })
   })
   await using engine = startReconciler(world)

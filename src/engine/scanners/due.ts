@@ -11,11 +11,20 @@ import type { Scanner } from '../runner/scanner.ts'
  */
 export const due: Scanner<'due', Position> = scanner({
   name: 'due',
+  families: ['fp', 'q', 'm'],
+  isDivided: true,
   everyMs: 5_000,
   followsTimers: true,
   counters: { edge_cancel_dispatcher: { counter: siblingCancelsDispatched, labels: {} } },
   scan: async (partition, { filter, skip, from, seed }) => {
-    const pass = await partition.run('runDue', { limit: DUE_SCAN_COUNT, filter, skip, from, seed })
+    const pass = await partition.run('runDue', {
+      limit: DUE_SCAN_COUNT,
+      family: partition.family,
+      filter,
+      skip,
+      from,
+      seed,
+    })
     return {
       counts: countCases(pass.handled.map((item) => item.case)),
       items: pass.handled.map((item) => item.executionId),

@@ -16,6 +16,7 @@ const counters: Record<SiblingCancelOutcome, CaseCounter> = {
  */
 export const edgeCancelReconciler: Scanner<'edge_cancel_reconciler', Position> = scanner({
   name: 'edge_cancel_reconciler',
+  isDivided: true,
   everyMs: 10_000,
   continues: 'next_cycle',
   counters,

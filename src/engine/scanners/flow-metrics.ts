@@ -18,6 +18,6 @@ export const siblingCancelsReconciled: Counter<'action'> = {
 export const cancelBacklogDepth: Gauge<never> = {
   kind: 'gauge',
   name: 'ff_cancel_backlog_depth',
-  help: 'Cancelled flows with members left to cancel, in all partitions. Not updated while a partition does not answer.',
+  help: 'Cancelled flows with members left to cancel, in the partitions that this engine examines. Not updated while one of them does not answer.',
   labels: [],
 }

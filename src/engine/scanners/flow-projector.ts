@@ -1,5 +1,5 @@
 import type { AuditCursor } from '../../kernel/index.ts'
-import { countCases, scanner } from '../runner/scanner.ts'
+import { RECONCILED_PER_SECOND, countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 
 /** The most pages of members of one pass. The next pass continues at its cursor. */
@@ -11,9 +11,11 @@ const PAGES_PER_PASS = 200
  */
 export const flowProjector: Scanner<'flow_projector', AuditCursor> = scanner({
   name: 'flow_projector',
+  isDivided: true,
   everyMs: 60_000,
   continues: 'next_cycle',
   stepsPerPass: PAGES_PER_PASS,
+  examinedPerSecond: RECONCILED_PER_SECOND,
   scan: async (partition, { filter, from, log }) => {
     const page = await partition.run('auditFlows', { filter, cursor: from })
     for (const { flowId, what, recorded, counted } of page.drifts) {
@@ -22,6 +24,6 @@ export const flowProjector: Scanner<'flow_projector', AuditCursor> = scanner({
         'the member counts of a flow differ from its members',
       )
     }
-    return { counts: countCases(page.drifts.map(({ what }) => what)), next: page.cursor }
+    return { counts: countCases(page.drifts.map(({ what }) => what)), examined: page.examined, next: page.cursor }
   },
 })

@@ -13,6 +13,8 @@ export const EVENT_COUNT_MAX = 100_000
  */
 export const retentionTrimmer: Scanner<'retention_trimmer', Position> = scanner({
   name: 'retention_trimmer',
+  families: ['fp', 'q', 'm'],
+  isDivided: true,
   everyMs: 60_000,
   scan: async (partition, { filter, skip, from }) => {
     const purge = await partition.run('purgeExecutions', { filter, skip, from })

@@ -13,6 +13,7 @@ const held: ExecutionState = {
   timeoutAt: undefined,
   cancel: undefined,
   runningSince: 0,
+  unadmitted: undefined,
 }
 
 function execution(state: ExecutionState, ended?: LeaseEnd): Execution {

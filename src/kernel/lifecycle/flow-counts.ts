@@ -4,7 +4,7 @@ import type { Execution, Flow } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { enterFlowEnded } from './flow-phases.ts'
 import { needsMore } from '../rules/edge-group.ts'
-import { bucketIn, isFailure, liveCount, standingOf } from '../rules/flow-state.ts'
+import { bucketIn, isFailure, isFlowFinished, liveCount, newWalk, standingOf } from '../rules/flow-state.ts'
 import type { Standing } from '../rules/flow-state.ts'
 
 /** Returns the flow of a member, and undefined for other executions. */
@@ -57,13 +57,17 @@ export function countChange(tx: Tx, execution: Execution, before: Standing): voi
   putFlow(tx, flow)
 }
 
-/** Puts a flow. The only way a flow is written: it also ends a sealed flow whose members have all ended. */
+/**
+ * Puts a flow. The only way a flow is written: it also ends a sealed flow whose members have all ended, and makes a finished
+ * flow give way to its follow-up.
+ */
 export function putFlow(tx: Tx, flow: Flow): void {
   flow.changedAt = tx.now
   flow.version = flow.version + 1
   if (flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(flow.counts) === 0) {
     enterFlowEnded(tx, flow)
   }
+  if (flow.followUp !== undefined && flow.walk === undefined && isFlowFinished(flow)) flow.walk = newWalk('remove')
   tx.put(flow)
 }
 

@@ -5,7 +5,7 @@
 import { recordAttempt } from './attempts.ts'
 import { blobInfo, delayOf, newExecution } from './new-execution.ts'
 import type { CreateInput } from './new-execution.ts'
-import { registerQueue } from './queues.ts'
+import { enterQueue } from './queues.ts'
 import { PAST_REQUEST_MAX } from '../limits.ts'
 import { followUpKey, otherSlot, payloadKeyOf, resultKey } from '../model/blob-keys.ts'
 import type { BlobInfo, Execution, FollowUp } from '../model/records.ts'
@@ -92,7 +92,7 @@ function restart(tx: Tx, execution: Execution, run: RunSettings, input: StoredIn
   fresh.run = nextRun(execution)
   fresh.pastRequests = withPast(execution, execution.requestId)
   Object.assign(execution, fresh)
-  registerQueue(tx, execution)
+  enterQueue(tx, execution)
   tx.put(execution)
 }
 
@@ -118,6 +118,7 @@ function settingsIn(from: RunSettings): AllSettings {
     version: from.version,
     lane: from.lane,
     class: from.class,
+    needs: from.needs,
     priority: from.priority,
     tags: from.tags,
     retry: from.retry,
@@ -128,5 +129,7 @@ function settingsIn(from: RunSettings): AllSettings {
     retentionMs: from.retentionMs,
     dedupeMs: from.dedupeMs,
     digest: from.digest,
+    fairness: from.fairness,
+    limits: from.limits,
   }
 }

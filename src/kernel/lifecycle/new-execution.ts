@@ -1,6 +1,6 @@
 /** Builds the record of a new execution from its input and stores it with its payload. */
 import type { BlobInfo, ExecutionId, Instant } from '../model/base-records.ts'
-import type { Execution, ExecutionState, RetryPolicy, Tag } from '../model/records.ts'
+import type { Execution, ExecutionState, Fairness, LimitRef, RetryPolicy, Tag } from '../model/records.ts'
 import { mergeTags } from '../rules/tags.ts'
 import type { BlobInput, Tx } from '../tx.ts'
 import { payloadKeyOf } from '../model/blob-keys.ts'
@@ -15,6 +15,8 @@ export interface CreateInput {
   readonly version?: number | undefined
   readonly lane: string
   readonly class: string
+  /** In canonical form, and part of the class. Absent if there are none. */
+  readonly needs?: readonly string[] | undefined
   readonly priority: number
   readonly tags: readonly Tag[]
   readonly retry: RetryPolicy
@@ -26,8 +28,12 @@ export interface CreateInput {
   /** How long after its end the id stays taken, if that is longer than the retention. */
   readonly dedupeMs?: number | undefined
   readonly payload?: BlobInput | undefined
+  /** Limits that it needs permits of, each key once. */
+  readonly limits?: readonly LimitRef[] | undefined
   /** The digest of the input, if the caller gave the id. */
   readonly digest?: string | undefined
+  /** Whose share of the lane it uses. Its class has the mark of turns then. */
+  readonly fairness?: Fairness | undefined
   /** If absent, a submit of the same input joins, and one of another input is refused. */
   readonly ifExists?: IfExists | undefined
 }
@@ -83,6 +89,10 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     pastRequests: undefined,
     parent: undefined,
     run: undefined,
+    needs: input.needs,
+    fair: input.fairness === undefined ? undefined : { ...input.fairness, turn: 0 },
+    limits: input.limits === undefined || input.limits.length === 0 ? undefined : input.limits,
+    passes: undefined,
   }
 }
 

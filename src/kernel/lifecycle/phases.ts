@@ -19,6 +19,7 @@ import type {
   LeaseEnd,
   NextAttempt,
   Outcome,
+  Unadmitted,
   Unwinding,
 } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
@@ -63,10 +64,14 @@ export interface Requeue {
   readonly by?: string | undefined
 }
 
-/** Returns the state of a claimable execution: blocked while its flow is held, else eligible. */
+function blockedBy(by: 'dependencies' | 'hold'): ExecutionState {
+  return { phase: 'blocked', by, gate: undefined }
+}
+
+/** Returns the state of a claimable execution: blocked while its flow is held, unless it undoes its steps. Else eligible. */
 function readyState(tx: Tx, execution: Execution): ExecutionState {
-  const isHeld = flowOf(tx, execution)?.state.phase === 'held'
-  return isHeld ? { phase: 'blocked', by: 'hold' } : { phase: 'eligible' }
+  const isHeld = execution.unwinding === undefined && flowOf(tx, execution)?.state.phase === 'held'
+  return isHeld ? blockedBy('hold') : { phase: 'eligible' }
 }
 
 /** Makes an execution claimable. */
@@ -136,7 +141,7 @@ function keepDelay(execution: Execution): void {
 /** Blocks an execution without a lease, which leaves its queue. The caller counts and puts the execution. */
 export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold'): void {
   keepDelay(execution)
-  execution.state = { phase: 'blocked', by }
+  execution.state = blockedBy(by)
   execution.changedAt = tx.now
   tx.emit('execution_blocked', execution, { reason: by })
 }
@@ -144,22 +149,22 @@ export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold')
 /** Blocks a member of a new graph before it is first written. Emits nothing. The caller counts and puts the execution. */
 export function blockNew(execution: Execution, by: 'dependencies' | 'hold'): void {
   keepDelay(execution)
-  execution.state = { phase: 'blocked', by }
+  execution.state = blockedBy(by)
 }
 
 /** Makes a blocked member wait for its dependencies; no-op in other phases. Emits nothing. The caller puts the execution. */
 export function waitForDependencies(execution: Execution): void {
-  if (execution.state.phase === 'blocked') execution.state = { phase: 'blocked', by: 'dependencies' }
+  if (execution.state.phase === 'blocked') execution.state = blockedBy('dependencies')
 }
 
-/** Makes an ended member eligible again, or blocked by what `blockedBy` names. The caller counts it in its flow. */
+/** Makes an ended member eligible again, or blocked by what `by` names. The caller counts it in its flow. */
 export function reviveMember(
   tx: Tx,
   execution: Execution,
   request: ReplayRequest,
-  blockedBy: 'dependencies' | 'hold' | undefined,
+  by: 'dependencies' | 'hold' | undefined,
 ): void {
-  execution.state = blockedBy === undefined ? { phase: 'eligible' } : { phase: 'blocked', by: blockedBy }
+  execution.state = by === undefined ? { phase: 'eligible' } : blockedBy(by)
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by })
@@ -289,11 +294,13 @@ function beginUnwinding(tx: Tx, execution: Execution, stop: Stop, effect: string
 }
 
 /**
- * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. The caller counts it.
+ * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. Without a permit of each of
+ * its limits, what changes is kept, so that a refused permit undoes it. The caller counts it.
  */
-export function activate(tx: Tx, execution: Execution, lease: Lease): void {
+export function activate(tx: Tx, execution: Execution, lease: Lease, isAdmitted = true): void {
   const previous = execution.attempt
   const next = execution.next
+  const unadmitted = isAdmitted ? undefined : claimedFrom(execution)
   execution.epoch = execution.epoch + 1
   if (previous !== undefined && next === 'continue') {
     previous.workerId = lease.workerId
@@ -316,12 +323,62 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
     timeoutAt: timeoutFrom(execution, tx.now),
     cancel: undefined,
     runningSince: tx.now,
+    unadmitted,
   }
+  execution.passes = undefined
   execution.lastLease = undefined
   execution.changedAt = tx.now
   execution.startedAt = execution.startedAt ?? tx.now
   tx.put(execution)
   tx.emit('attempt_started', execution, holderDetail(execution))
+}
+
+function claimedFrom({ attempt, startedAt, passes }: Execution): Unadmitted {
+  return { attempt: attempt === undefined ? undefined : { ...attempt }, startedAt, passes }
+}
+
+/** Blocks a claimable execution behind a gate. Its place among the others stays the same. The caller puts the gate. */
+export function blockBehindGate(tx: Tx, execution: Execution, gateId: string): void {
+  const before = bucketOf(execution)
+  execution.state = { phase: 'blocked', by: 'limit', gate: gateId }
+  execution.passes = passesWithout(execution.passes, gateId)
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_blocked', execution, { reason: 'limit' })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+/**
+ * Ends the lease of a holder that got no permit, and blocks the execution behind a gate. The claim is undone but for the
+ * epoch: no attempt is used, and no time counts. The caller puts the gate.
+ */
+export function blockUnadmitted(tx: Tx, execution: Execution, gateId: string): void {
+  const state = execution.state
+  if (state.phase !== 'active') return tx.fault('an execution without a lease was refused a permit', execution.id)
+  const before = bucketOf(execution)
+  const { attempt, startedAt, passes } = state.unadmitted ?? claimedFrom(execution)
+  const detail = holderDetail(execution)
+  state.runningSince = tx.now
+  leaveLease(tx, execution, 'blocked', undefined)
+  execution.attempt = attempt === undefined ? undefined : { ...attempt }
+  execution.startedAt = startedAt
+  execution.state = { phase: 'blocked', by: 'limit', gate: gateId }
+  execution.passes = passesWithout(passes, gateId)
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_blocked', execution, { ...detail, reason: 'limit' })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+function passesWithout(passes: readonly string[] | undefined, gateId: string): readonly string[] | undefined {
+  const kept = (passes ?? []).filter((pass) => pass !== gateId)
+  return kept.length === 0 ? undefined : kept
+}
+
+/** Makes an execution claimable that a gate releases. The gate does not block it again before it was leased. */
+export function passGate(tx: Tx, execution: Execution, gateId: string): void {
+  execution.passes = (passesWithout(execution.passes, gateId) ?? []).concat([gateId])
+  makeEligible(tx, execution, { next: execution.next, event: 'execution_unblocked' })
 }
 
 /** Returns when an attempt that has been running since an instant times out. */

@@ -1,5 +1,19 @@
 /** Parts that the records share: ids, instants, references to stored bytes, failures, tags. */
-import { flag, frozenObject, list, maybe, object, text, textOf, whole, word } from './field-kinds.ts'
+import {
+  flag,
+  frozen,
+  frozenList,
+  frozenObject,
+  list,
+  maybe,
+  number,
+  object,
+  text,
+  textOf,
+  union,
+  whole,
+  word,
+} from './field-kinds.ts'
 import type { Infer } from './field-kinds.ts'
 
 declare const brand: unique symbol
@@ -60,3 +74,36 @@ export const tagList = list(tag)
 export const delayCause = word(['submitted', 'retry', 'worker', 'resume'])
 
 export type DelayCause = Infer<typeof delayCause>
+
+const backoff = union('kind', {
+  fixed: frozen({ delayMs: whole }),
+  exponential: frozen({ initialMs: whole, maxMs: whole, factor: number }),
+})
+
+export type Backoff = Infer<typeof backoff>
+
+export const retryPolicy = frozenObject({
+  /** Includes the first attempt. */
+  attempts: whole,
+  backoff,
+  jitter: flag,
+  /** Unless empty, a failure of any other category is final. */
+  onlyCategories: frozenList(text),
+})
+
+export type RetryPolicy = Infer<typeof retryPolicy>
+
+export const fairness = frozenObject({
+  /** Whose share of the lane it uses. */
+  key: text,
+  /** How large that share is, compared with others. */
+  weight: number,
+})
+
+/** How an execution takes part in the fair order of its lane. */
+export type Fairness = Infer<typeof fairness>
+
+export const limitRef = frozenObject({ limit: text, key: text, weight: whole })
+
+/** A limit that an execution needs a permit of, with the key and the weight that its submit computed. */
+export type LimitRef = Infer<typeof limitRef>

@@ -5,7 +5,7 @@ export function payloadKey(executionId: string): string {
   return joinName('p', executionId)
 }
 
-/** The second place of a payload. */
+/** The second place of a payload. Members of a flow that has run before have further ones, with the number of its run. */
 const OTHER_SLOT = 1
 
 interface PayloadOwner {
@@ -15,7 +15,9 @@ interface PayloadOwner {
 
 /** Where the payload of an execution is stored. */
 export function payloadKeyOf({ id, payloadSlot }: PayloadOwner): string {
-  return payloadSlot === undefined ? payloadKey(id) : joinName('f', id)
+  if (payloadSlot === undefined) return payloadKey(id)
+  const key = joinName('f', id)
+  return payloadSlot === OTHER_SLOT ? key : joinName(key, String(payloadSlot))
 }
 
 /** The place that the payload of an execution does not take. */
@@ -32,9 +34,15 @@ export function resultKey(executionId: string): string {
   return joinName('r', executionId)
 }
 
+interface InputOwner {
+  readonly id: string
+  readonly inputSlot: number | undefined
+}
+
 /** The input of a flow's definition. */
-export function flowInputKey(flowId: string): string {
-  return joinName('f', flowId)
+export function flowInputKey({ id, inputSlot }: InputOwner): string {
+  const key = joinName('f', id)
+  return inputSlot === undefined ? key : joinName(key, String(inputSlot))
 }
 
 export function stepValueKey(stepId: string): string {

@@ -85,6 +85,13 @@ describe('a schema', () => {
     expect(packFields(fields, { flag: false })).toEqual([0, false, false])
   })
 
+  test('stores a word or a variant that it does not list as -1, and reads neither', () => {
+    const cells: Cell[] = [0, -1, [-1]]
+
+    expect(packFields(fields, { flag: false, word: 'maybe', shape: { kind: 'square' } })).toEqual(cells)
+    expect(unpackFields(fields, cells)).toEqual({ flag: false, word: undefined, shape: undefined })
+  })
+
   test('distinguishes an absent flag from one that is not set', () => {
     expect(unpackFields(fields, [false])['flag']).toBeUndefined()
     expect(unpackFields(fields, [0])['flag']).toBe(false)

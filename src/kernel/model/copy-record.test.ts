@@ -17,10 +17,22 @@ const REPLACED = [
   'value',
   'refusals',
   'followUp',
+  'begins',
   'removed',
   'pastRequests',
   'input',
+  'needs',
+  'fair',
+  'rate',
+  'window',
+  'waiting',
+  'requests',
+  'limits',
+  'passes',
+  'unadmitted',
 ]
+/** Types of records without anything that an operation changes in place. */
+const REPLACED_WHOLE: readonly string[] = ['worker', 'share', 'rotation', 'lane', 'duties']
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 
 /** Every object and list in a value, without the unknown values. Leaves out the fields with some names. */
@@ -35,6 +47,7 @@ function objectsIn(value: unknown, without: readonly string[] = [], found = new 
 
 /** Every object and list in a record that an operation could change. */
 function changeableIn(one: AnyRecord): Set<object> {
+  if (REPLACED_WHOLE.includes(one.type)) return new Set([one])
   const isReplaced = one.type === 'execution' && REPLACED_PHASES.includes(one.state.phase)
   return objectsIn(one, isReplaced ? [...REPLACED, 'state'] : REPLACED)
 }

@@ -27,6 +27,8 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'attempt':
       return copyAttempt(record)
     case 'queue':
+    case 'worker':
+    case 'duties':
       return { ...record }
     case 'flow':
       return copyFlow(record)
@@ -38,6 +40,14 @@ export function copyRecord(record: AnyRecord): AnyRecord {
       return copyWaitpoint(record)
     case 'signal':
       return copySignal(record)
+    case 'share':
+    case 'rotation':
+    case 'lane':
+    case 'limit_definition':
+    case 'gauge':
+    case 'holding':
+    case 'gate':
+      return { ...record }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent } from './events.ts'
+import { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent, workerSubject } from './events.ts'
 import type { EventSubject } from './events.ts'
 import type { ExecutionId } from './records.ts'
 
@@ -43,6 +43,19 @@ test('the events of a flow name it as their subject and as their flow, and no la
     lane: '',
     tags: [],
     member: { flowId: 'f0-b' },
+  })
+})
+
+test('the events of a worker name its instance as their subject, and neither task nor lane', () => {
+  const worker = { id: 'pool-a', namespace: 'acme' } as Parameters<typeof workerSubject>[0]
+
+  expect(workerSubject(worker)).toEqual({
+    id: 'pool-a',
+    namespace: 'acme',
+    task: '',
+    lane: '',
+    tags: [],
+    member: undefined,
   })
 })
 

@@ -1,8 +1,8 @@
-/** The event log: every transition of an execution or a flow appends one event to the log of its partition. */
+/** The event log: every transition of an execution, a flow or a worker appends one event to the log of its partition. */
 import { executionId, outcome } from './base-records.ts'
 import { maybe, number, object, rare, text, textList, whole, word } from './field-kinds.ts'
 import type { Infer } from './field-kinds.ts'
-import type { Execution, ExecutionId, Flow, Instant } from './records.ts'
+import type { Execution, ExecutionId, Flow, Instant, Lane, Worker } from './records.ts'
 
 export const eventTypes = [
   'execution_created',
@@ -41,6 +41,12 @@ export const eventTypes = [
   'follow_up_set',
   'follow_up_started',
   'follow_up_dropped',
+  'worker_registered',
+  'worker_unregistered',
+  'worker_draining',
+  'worker_lost',
+  'worker_dead',
+  'lane_changed',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -48,7 +54,7 @@ export type EventType = (typeof eventTypes)[number]
 const event = object({
   type: word(eventTypes),
   at: whole,
-  /** The execution; for an event of a flow, the flow. */
+  /** The execution; for an event of a flow, the flow; of a worker, the worker instance; of a lane, the lane. */
   executionId,
   namespace: text,
   task: text,
@@ -108,6 +114,16 @@ export function flowSubject(flow: Flow): EventSubject {
     tags: flow.tags,
     member: { flowId: flow.id },
   }
+}
+
+/** Returns a worker as the subject of an event, with its instance id in the place of an execution's. */
+export function workerSubject({ id, namespace }: Worker): EventSubject {
+  return { id: id as ExecutionId, namespace, task: '', lane: '', tags: [], member: undefined }
+}
+
+/** Returns a lane as the subject of an event, with its name in the place of an execution's id. */
+export function laneSubject({ id }: Lane): EventSubject {
+  return { id: id as ExecutionId, namespace: '', task: '', lane: id, tags: [], member: undefined }
 }
 
 /** Builds the event of a transition, with the fields that a reader needs to filter without a look-up. */

@@ -1,5 +1,16 @@
 /** Executions, their attempts and their queues, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, delayCause, executionId, failure, outcome, tag, tagList } from './base-records.ts'
+import {
+  blobInfo,
+  delayCause,
+  executionId,
+  failure,
+  limitRef,
+  outcome,
+  retryPolicy,
+  tag,
+  tagList,
+  fairness,
+} from './base-records.ts'
 import {
   flag,
   frozen,
@@ -66,52 +77,9 @@ const unwinding = frozenObject({
 /** An execution that is about to end, and whose handler may undo its steps before. */
 export type Unwinding = Infer<typeof unwinding>
 
-const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'limit', 'operator'])
+const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'operator'])
 
 export type BlockCause = Infer<typeof blockCause>
-
-const executionState = union('phase', {
-  eligible: frozen({}),
-  delayed: frozen({ until: whole, cause: delayCause }),
-  blocked: frozen({ by: blockCause }),
-  active: {
-    lease,
-    timeoutAt: maybe(whole),
-    cancel: maybe(cancelRequest),
-    /** The start of the time that counts against the attempt timeout: the claim, unless the handler started later. */
-    runningSince: whole,
-  },
-  suspended: {
-    /** Kind and name of the step that the execution waits in. */
-    step: text,
-    reason: text,
-    /** The timeout of the wait. */
-    until: maybe(whole),
-    remindAt: maybe(whole),
-  },
-  ended: frozen({ outcome, at: whole, reason: maybe(text), by: maybe(text) }),
-})
-
-export type ExecutionState = Infer<typeof executionState>
-export type Phase = ExecutionState['phase']
-
-const backoff = union('kind', {
-  fixed: frozen({ delayMs: whole }),
-  exponential: frozen({ initialMs: whole, maxMs: whole, factor: number }),
-})
-
-export type Backoff = Infer<typeof backoff>
-
-const retryPolicy = frozenObject({
-  /** Includes the first attempt. */
-  attempts: whole,
-  backoff,
-  jitter: flag,
-  /** Unless empty, a failure of any other category is final. */
-  onlyCategories: frozenList(text),
-})
-
-export type RetryPolicy = Infer<typeof retryPolicy>
 
 const attemptKind = word(['initial', 'retry', 'reclaim', 'replay'])
 
@@ -134,6 +102,46 @@ const currentAttempt = object({
   workerInstanceId: text,
 })
 
+const unadmitted = frozenObject({
+  attempt: maybe(currentAttempt),
+  startedAt: maybe(whole),
+  passes: maybe(frozenList(text)),
+})
+
+/** What the claim of an execution changed that still needs a permit. Restored if the permit is refused. */
+export type Unadmitted = Infer<typeof unadmitted>
+
+const executionState = union('phase', {
+  eligible: frozen({}),
+  delayed: frozen({ until: whole, cause: delayCause }),
+  blocked: frozen({
+    by: blockCause,
+    /** The gate of the limit that blocks it. */
+    gate: rare(text),
+  }),
+  active: {
+    lease,
+    timeoutAt: maybe(whole),
+    cancel: maybe(cancelRequest),
+    /** The start of the time that counts against the attempt timeout: the claim, unless the handler started later. */
+    runningSince: whole,
+    /** Set if the claim had no permit for it. */
+    unadmitted: rare(unadmitted),
+  },
+  suspended: {
+    /** Kind and name of the step that the execution waits in. */
+    step: text,
+    reason: text,
+    /** The timeout of the wait. */
+    until: maybe(whole),
+    remindAt: maybe(whole),
+  },
+  ended: frozen({ outcome, at: whole, reason: maybe(text), by: maybe(text) }),
+})
+
+export type ExecutionState = Infer<typeof executionState>
+export type Phase = ExecutionState['phase']
+
 const progress = object({ percent: maybe(number), message: maybe(text), at: whole })
 
 export type Progress = Infer<typeof progress>
@@ -152,6 +160,7 @@ const leaseEnd = word([
   'parked',
   'suspended',
   'unwound',
+  'blocked',
 ])
 
 export type LeaseEnd = Infer<typeof leaseEnd>
@@ -199,6 +208,9 @@ const followUp = frozenObject({
   at: whole,
   /** Whether it took the place of a pending one. */
   hasDisplaced: flag,
+  needs: rare(frozenList(text)),
+  fairness: maybe(fairness),
+  limits: rare(frozenList(limitRef)),
 })
 
 /** One more run of an execution: the settings of the submit that asked for it. */
@@ -293,6 +305,14 @@ export const execution = record('execution', {
   parent: rare(parent),
   /** How many runs with its id ended before this one. With its creation it identifies a run of the id, also if the clock stands still. */
   run: rare(whole),
+  /** What a worker must be capable of to run it, in canonical form. Part of the class. */
+  needs: rare(frozenList(text)),
+  /** The key whose share of the lane it uses, the weight of that share, and its turn, which decides the order instead of its age. */
+  fair: rare(frozenObject({ key: text, weight: number, turn: whole })),
+  /** Limits that it needs a permit of whenever a worker starts or continues it. */
+  limits: rare(frozenList(limitRef)),
+  /** The gates that have released it since it was last leased. They do not block it again. */
+  passes: rare(frozenList(text)),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}
@@ -327,7 +347,41 @@ export const attempt = record('attempt', {
 /** History of one attempt. */
 export interface Attempt extends InferRecord<typeof attempt> {}
 
-export const queue = record('queue', { id: text, lane: text, class: text, createdAt: whole })
+export const queue = record('queue', {
+  id: text,
+  lane: text,
+  class: text,
+  createdAt: whole,
+  /** The needs of its executions, which the class may represent by a digest. */
+  needs: rare(frozenList(text)),
+})
 
 /** The executions of one lane and class: what a worker claims from. Registered by the first submit. */
 export interface Queue extends InferRecord<typeof queue> {}
+
+export const share = record('share', {
+  /** The scope and the key. */
+  id: text,
+  lane: text,
+  key: text,
+  /** The turn of the next execution of the key, unless the queue is past it. */
+  nextTurn: whole,
+  weight: number,
+  /** When it is looked at whether the share still decides anything. */
+  dueAt: whole,
+  /** The queue and the priority whose turns it counts. */
+  scope: text,
+})
+
+/** The share that one key has of a queue, within a priority. */
+export interface Share extends InferRecord<typeof share> {}
+
+export const rotation = record('rotation', {
+  /** The queue and the priority. */
+  id: text,
+  /** The turn that it has reached. */
+  turn: whole,
+})
+
+/** How far the fair order of a queue has come, within a priority. */
+export interface Rotation extends InferRecord<typeof rotation> {}

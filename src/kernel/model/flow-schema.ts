@@ -1,6 +1,31 @@
 /** Flows, their edges and memberships, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, delayCause, executionId, flowId, outcome, tagList } from './base-records.ts'
-import { flag, list, maybe, object, rare, record, text, union, whole, word } from './field-kinds.ts'
+import {
+  blobInfo,
+  delayCause,
+  executionId,
+  flowId,
+  limitRef,
+  outcome,
+  retryPolicy,
+  tag,
+  tagList,
+  fairness,
+} from './base-records.ts'
+import {
+  flag,
+  frozen,
+  frozenList,
+  frozenObject,
+  list,
+  maybe,
+  object,
+  rare,
+  record,
+  text,
+  union,
+  whole,
+  word,
+} from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
 const groupPolicy = word(['all_of', 'any_of', 'quorum', 'ended'])
@@ -178,6 +203,70 @@ const flowWalk = object({
 /** Work on all members of a flow in the order of their ranks, with the position that it has reached. */
 export type FlowWalk = Infer<typeof flowWalk>
 
+const pendingNode = frozenObject({
+  executionId,
+  name: text,
+  policy: maybe(frozenObject({ policy: groupPolicy, need: maybe(whole), losers: maybe(losers) })),
+  hasCondition: flag,
+  key: maybe(text),
+  requestId: maybe(text),
+  task: text,
+  version: maybe(whole),
+  lane: text,
+  class: text,
+  priority: whole,
+  tags: frozenList(tag),
+  retry: retryPolicy,
+  delayMs: maybe(whole),
+  attemptTimeoutMs: maybe(whole),
+  totalTimeoutMs: maybe(whole),
+  compensationTimeoutMs: maybe(whole),
+  retentionMs: whole,
+  dedupeMs: maybe(whole),
+  digest: maybe(text),
+  payload: maybe(blobInfo),
+  needs: maybe(frozenList(text)),
+  fairness: maybe(fairness),
+  limits: maybe(frozenList(limitRef)),
+})
+
+/** A node of a graph that is not created yet: the settings of its submit. */
+export type PendingNode = Infer<typeof pendingNode>
+
+const pendingEdge = frozenObject({
+  /** The positions of both ends among the nodes. */
+  upstream: whole,
+  downstream: whole,
+  hands: maybe(union('as', { input: frozen({ name: text }), payload: frozen({}) })),
+  onFailure: maybe(edgeTolerance),
+})
+
+export type PendingEdge = Infer<typeof pendingEdge>
+
+const pendingParts = { nodes: frozenList(pendingNode), edges: frozenList(pendingEdge) }
+const pendingGraph = frozenObject(pendingParts)
+
+/** A graph that is not created yet. Its payloads are stored in the slot of its run. */
+export type PendingGraph = Infer<typeof pendingGraph>
+
+const flowFollowUp = frozenObject({
+  requestId: maybe(text),
+  name: text,
+  tags: frozenList(tag),
+  outcomeRule,
+  retentionMs: whole,
+  dedupeMs: maybe(whole),
+  digest: text,
+  input: maybe(blobInfo),
+  at: whole,
+  /** Whether it took the place of a pending one. */
+  hasDisplaced: flag,
+  ...pendingParts,
+})
+
+/** One more run of a flow: the submit that asked for it. */
+export type FlowFollowUp = Infer<typeof flowFollowUp>
+
 export const flow = record('flow', {
   id: flowId,
   /** The caller's own id, from which `id` was derived. */
@@ -215,6 +304,16 @@ export const flow = record('flow', {
   dedupeMs: rare(whole),
   /** Set when its retention is over and only its id is kept: it is in no list, and has no members any more. */
   removedAt: rare(whole),
+  /** The run that begins when this one has finished. */
+  followUp: rare(flowFollowUp),
+  /** The graph of a follow-up that has begun, until all its members and edges exist. */
+  begins: rare(pendingGraph),
+  /** How many runs with its id ended before this one. */
+  run: rare(whole),
+  /** Where the input of its definition is stored, if it waited there as that of a follow-up: the number of the run. */
+  inputSlot: rare(whole),
+  /** The latest submits whose runs or follow-ups are past, so that a late repetition starts nothing. */
+  pastRequests: rare(frozenList(text)),
 })
 
 export interface Flow extends InferRecord<typeof flow> {}

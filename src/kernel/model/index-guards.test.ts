@@ -20,6 +20,7 @@ import {
   signalsIndex,
   stepsIndex,
   tagIndex,
+  timersIndex,
   waitpointsIndex,
 } from './indexes.ts'
 import { scopeIn, waitpointIdIn } from '../rules/journal-ids.ts'
@@ -53,15 +54,17 @@ describe('the guard of an index', () => {
     expect(guardOf(index)).toEqual({ kind: 'flow_of', executionId: EXECUTION })
   })
 
-  test.each([readyIndex('main', 'greet'), DUE_INDEX, PURGE_INDEX])('%j needs none, its entries are hints', (index) => {
-    expect(guardOf(index)).toEqual({ kind: 'advisory' })
-  })
+  test.each([readyIndex('main', 'greet'), DUE_INDEX, PURGE_INDEX, QUEUES_INDEX, timersIndex('worker')])(
+    '%j needs none, its entries are hints',
+    (index) => {
+      expect(guardOf(index)).toEqual({ kind: 'advisory' })
+    },
+  )
 
   test.each([
     CREATED_INDEX,
     laneIndex('main', 'active'),
     tagIndex('plan', 'pro'),
-    QUEUES_INDEX,
     FLOWS_INDEX,
     SIBLING_CANCELS_INDEX,
     CANCEL_BACKLOG_INDEX,
@@ -90,8 +93,14 @@ describe('what an entry names', () => {
     [OPEN_WAITPOINTS_INDEX, ['waitpoint']],
     [attemptsIndex(EXECUTION), ['attempt']],
     [QUEUES_INDEX, ['queue']],
+    ['@workers', ['worker']],
+    [timersIndex('worker'), ['worker']],
   ])('in %j has its id', (index, types) => {
     expect(recordsNamedBy(index)).toEqual(types.map((type) => ({ type, before: '', after: '' })))
+  })
+
+  test('in an index of another version is not known', () => {
+    expect(recordsNamedBy('later')).toEqual([])
   })
 
   test('among the edges of a member is the edge and the other member', () => {
@@ -136,6 +145,20 @@ describe('what a record brings', () => {
       { type: 'flow', id: FLOW },
       { type: 'execution', id: OTHER },
     ])
+  })
+
+  test('is the flow alone for one that no claim takes next', () => {
+    const delayed: Execution['state'] = { phase: 'delayed', until: 9, cause: 'retry' }
+
+    expect(recordsReadAfter(member(delayed, { payloadFrom: OTHER }))).toEqual([{ type: 'flow', id: FLOW }])
+  })
+
+  test('is nothing for one that waits for its dependencies', () => {
+    expect(recordsReadAfter(member({ phase: 'blocked', by: 'dependencies', gate: undefined }))).toEqual([])
+  })
+
+  test('is nothing for a record of another type', () => {
+    expect(recordsReadAfter(unpackRecord('attempt', []))).toEqual([])
   })
 
   test('is nothing for one that has ended, unless it owes its edges', () => {

@@ -14,18 +14,22 @@ import {
   SIBLING_CANCELS_INDEX,
   edgeId,
 } from './indexes.ts'
+import { indexesOf, namedTypes } from './named-types.ts'
 import type { AnyRecord, Execution, RecordType } from './records.ts'
 import { SEPARATOR, nameStart } from './names.ts'
 
 export type IndexGuard =
   /** A record that the name of the index identifies. */
-  | { readonly kind: 'record'; readonly type: 'execution' | 'flow'; readonly id: string }
+  | { readonly kind: 'record'; readonly type: 'execution' | 'flow' | 'gauge'; readonly id: string }
   /**
    * The flow that the record of this execution names. If the execution is absent or no member, its own record guards
    * the index: an edge needs two members, and becoming a member writes the record.
    */
   | { readonly kind: 'flow_of'; readonly executionId: string }
-  /** Entries are hints: every record taken from the index is checked by its own version, and a missed one is found later. */
+  /**
+   * Entries are hints: every record taken from the index is checked by its own version, and a missed one is found later. A
+   * submit that counts queues may miss one that another process is adding.
+   */
   | { readonly kind: 'advisory' }
   /** Any operation may change it. A decision that depends on a range of it needs the lock of the partition. */
   | { readonly kind: 'none' }
@@ -48,9 +52,15 @@ export function guardOf(index: string): IndexGuard {
     case 'out':
     case 'in':
       return { kind: 'flow_of', executionId: owner }
+    case '@holders':
+      return { kind: 'record', type: 'gauge', id: owner }
+    // An execution is added together with a write of its gate, so that a gate is not removed before it.
+    case 'gated':
     case 'ready':
     case DUE_INDEX:
     case PURGE_INDEX:
+    case '@due':
+    case QUEUES_INDEX:
       return ADVISORY
     default:
       return NONE
@@ -69,12 +79,19 @@ const FLOW = named('flow')
 const SIGNAL = named('signal')
 const WAITPOINT = named('waitpoint')
 
+/** The indexes of record types whose ids are names. */
+const namedIndexes = new Map<string, readonly NamedRecord[]>()
+for (const entry of namedTypes) {
+  for (const index of indexesOf(entry)) namedIndexes.set(index, [named(entry.type)])
+}
+
 /** An entry of `due` or `purge` names one of the two records, by `isFlowId`; any other entry names all. */
 export function recordsNamedBy(index: string): readonly NamedRecord[] {
   const first = nameStart(index)
   const owner = ownerIn(index, first)
   switch (first) {
     case 'ready':
+    case 'gated':
     case 'lane':
     case 'tag':
     case 'members':
@@ -103,8 +120,12 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
       return [named('attempt')]
     case QUEUES_INDEX:
       return [named('queue')]
+    case '@keys':
+      return [named('gauge')]
+    case '@holders':
+      return [named('holding')]
     default:
-      return []
+      return namedIndexes.get(index) ?? []
   }
 }
 

@@ -1,6 +1,7 @@
 /** The names of the indexes. An index is an ordered set of ids; `rules/index-entries.ts` derives its members from records. */
 import type { PublicState } from './public-state.ts'
-import { SEPARATOR, joinName } from './names.ts'
+import { SEPARATOR, joinName, keptNames, nameStart } from './names.ts'
+import type { RecordType } from './records.ts'
 
 /** All executions of the partition, by creation. */
 export const CREATED_INDEX = 'created'
@@ -26,22 +27,81 @@ export const CANCEL_BACKLOG_INDEX = 'cancel_backlog'
 /** Open waitpoints of all executions of the partition, by the time of their opening. Without mailboxes. */
 export const OPEN_WAITPOINTS_INDEX = 'open_waitpoints'
 
+/**
+ * The first character of an index whose entries are names instead of ids of executions and flows. Only `queues`, which is
+ * older, has none.
+ */
+const NAME_MARK = '@'
+
+/** All worker registrations, by their instance ids. */
+export const WORKERS_INDEX = '@workers'
+
+/** Lost and dead workers whose leases are not revoked yet, by the time of their loss. */
+export const UNSWEPT_WORKERS_INDEX = '@unswept_workers'
+
+/** The shares of all keys that take turns, those of one lane together. */
+export const SHARES_INDEX = '@shares'
+
+/** All queues that are divided between keys, by priority. */
+export const ROTATIONS_INDEX = '@rotations'
+
+/** The settings of all lanes that were ever configured. */
+export const LANES_INDEX = '@lanes'
+
+/** Lanes whose settings may not be copied to all partitions yet. */
+export const COPYING_LANES_INDEX = '@copying_lanes'
+
+/** All limits of the partition by name, deleted ones included. */
+export const LIMITS_INDEX = '@limits'
+
+/** All gates of the partition. */
+export const GATES_INDEX = '@gates'
+
+/** All keys of limits that are in use. */
+export const GAUGES_INDEX = '@gauges'
+
+/** The permits of all worker processes. */
+export const HOLDINGS_INDEX = '@holdings'
+
+/** The record of the duties of engines. */
+export const DUTIES_INDEX = '@duties'
+
+const TIMERS_PREFIX = '@due' + SEPARATOR
+
+/** The records of one type that time alone will change, by their timer. Executions and flows are in `due` instead. */
+export function timersIndex(type: RecordType): string {
+  return TIMERS_PREFIX + type
+}
+
+/** Whether an index orders records by their next timer. */
+export function isTimersIndex(index: string): boolean {
+  return index === DUE_INDEX || index.startsWith(TIMERS_PREFIX)
+}
+
+/** Whether the entries of an index are names, which may look like anything. */
+export function isNameIndex(index: string): boolean {
+  return index === QUEUES_INDEX || index.startsWith(NAME_MARK)
+}
+
 const READY_PREFIX = 'ready' + SEPARATOR
 
 /** Eligible executions of one lane and class, in the order in which they are claimed. */
-export function readyIndex(lane: string, className: string): string {
-  return READY_PREFIX + joinName(lane, className)
+export const readyIndex = keptNames((lane, className) => READY_PREFIX + joinName(lane, className))
+
+/** Whether a name is that of a ready index. Wake-ups of a store carry it. */
+export function isReadyIndex(index: string): boolean {
+  return index.startsWith(READY_PREFIX)
 }
 
-/** Returns the lane and class of a ready index, or undefined for any other name. Wake-ups of a store carry it. */
-export function isReadyIndex(index: string): boolean {
-  return index.substring(0, READY_PREFIX.length) === READY_PREFIX
+/** Returns the lane and class of a ready index. */
+export function queueOfIndex(index: string): { readonly lane: string; readonly class: string } {
+  const name = index.substring(READY_PREFIX.length)
+  const lane = nameStart(name)
+  return { lane, class: name.substring(lane.length + SEPARATOR.length) }
 }
 
 /** Executions of one lane in one public state, by creation. Claimable executions are in a ready index instead. */
-export function laneIndex(lane: string, state: PublicState): string {
-  return 'lane' + SEPARATOR + joinName(lane, storedWord(state))
-}
+export const laneIndex = keptNames<PublicState>((lane, state) => 'lane' + SEPARATOR + joinName(lane, storedWord(state)))
 
 /** The word for a state in stored names, which never change. */
 function storedWord(state: PublicState): string {
@@ -106,6 +166,42 @@ export function bufferedSignalsIndex(waitpointId: string): string {
   return joinName('inbox', waitpointId)
 }
 
+/** What turns are counted in: executions of one queue with one priority. Others are served in another order. */
+export function turnScope(lane: string, className: string, priority: number): string {
+  return joinName(queueId(lane, className), String(priority))
+}
+
+export function shareId(scope: string, key: string): string {
+  return joinName(scope, key)
+}
+
 export function queueId(lane: string, className: string): string {
   return joinName(lane, className)
+}
+
+/** The keys of one limit that are in use, the busiest first. */
+export function keysIndex(limit: string): string {
+  return joinName('@keys', limit)
+}
+
+/** The executions that a gate blocks, in the order in which they are claimed. */
+export function gatedIndex(gateId: string): string {
+  return joinName('gated', gateId)
+}
+
+/** The worker processes that hold permits of one key. */
+export function holdersIndex(gaugeId: string): string {
+  return joinName('@holders', gaugeId)
+}
+
+export function gaugeId(limit: string, key: string): string {
+  return joinName(limit, key)
+}
+
+export function gateId(limit: string, key: string): string {
+  return joinName(limit, key)
+}
+
+export function holdingId(limit: string, key: string, workerInstanceId: string): string {
+  return joinName(gaugeId(limit, key), workerInstanceId)
 }

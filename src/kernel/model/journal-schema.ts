@@ -171,6 +171,8 @@ export const step = record('step', {
   wait: rare(wait),
   child: rare(child),
   join: rare(join),
+  /** How many compensations were registered when it was first recorded. A replay from here keeps them. */
+  compensationsBefore: rare(whole),
 })
 
 /** One durable call of a handler. */

@@ -7,17 +7,31 @@ export function joinName(first: string, second: string): string {
   return first + SEPARATOR + second
 }
 
-/**
- * Returns the class of a task, or of one version of it. The class of a task without a version is its name, and no name of a task
- * contains the separator.
- */
-export function taskClass(task: string, version: number | undefined): string {
-  return version === undefined ? task : joinName(task, 'v' + String(version))
-}
+/** Names that `keptNames` keeps at most. */
+const KEPT_NAMES_MAX = 1_000
 
-/** Returns the task of a class. */
-export function taskOfClass(className: string): string {
-  return nameStart(className)
+/**
+ * Returns a function that makes a name of two parts once and returns the same text again. Texts that are the same object are
+ * compared and found in maps without a look at their characters.
+ */
+export function keptNames<Second extends string = string>(
+  make: (first: string, second: Second) => string,
+): (first: string, second: Second) => string {
+  const names = new Map<string, Map<Second, string>>()
+  let count = 0
+  return (first, second) => {
+    const known = names.get(first)?.get(second)
+    if (known !== undefined) return known
+    if (count === KEPT_NAMES_MAX) {
+      names.clear()
+      count = 0
+    }
+    const name = make(first, second)
+    const ofFirst = names.get(first) ?? new Map<Second, string>()
+    names.set(first, ofFirst.set(second, name))
+    count += 1
+    return name
+  }
 }
 
 /** Returns a joined name without its last part. */

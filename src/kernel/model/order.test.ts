@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compareKeyed, mergeOrdered } from './order.ts'
+import { compareKeyed, idsOf, mergeOrdered } from './order.ts'
 import type { Keyed } from './order.ts'
 
 const keyed: fc.Arbitrary<Keyed> = fc.record({
@@ -38,4 +38,14 @@ test('merging ordered lists gives the first of their union, in order', () => {
       },
     ),
   )
+})
+
+test('of equal keys, the one of the first list comes first', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((from) => ({ score: 1, id: 'x', from }))
+
+  expect(mergeOrdered([[a!], [b!], [c!]], 3)).toEqual([a, b, c])
+})
+
+test('the ids of entries are in their order', () => {
+  expect(idsOf([2, 1].map((score) => ({ index: 'i', score, id: `id-${score}` })))).toEqual(['id-2', 'id-1'])
 })

@@ -23,5 +23,6 @@ export function publicState(state: ExecutionState): PublicState {
 
 const blockedStates: Readonly<Record<BlockCause, PublicState>> = {
   dependencies: 'waiting_dependencies',
+  limit: 'rate_limited',
   hold: 'waiting',
 }

@@ -1,31 +1,42 @@
 /**
- * The records of an execution partition. A record is a plain object with a type and an id. An operation gets a private copy,
+ * The records of all partitions. A record is a plain object with a type and an id. An operation gets a private copy,
  * changes it and puts it back. Absent values are `undefined`.
  */
-import { attempt, execution, queue } from './execution-schema.ts'
-import type { Attempt, Execution, Queue } from './execution-schema.ts'
+import { duties } from './duties-schema.ts'
+import type { Duties } from './duties-schema.ts'
+import { attempt, execution, queue, rotation, share } from './execution-schema.ts'
+import type { Attempt, Execution, Queue, Rotation, Share } from './execution-schema.ts'
 import { edge, flow } from './flow-schema.ts'
 import type { Edge, Flow } from './flow-schema.ts'
+import { lane } from './lane-schema.ts'
+import type { Lane } from './lane-schema.ts'
 import { signal, step, waitpoint } from './journal-schema.ts'
 import type { Signal, Step, Waitpoint } from './journal-schema.ts'
+import { worker } from './worker-schema.ts'
+import type { Worker } from './worker-schema.ts'
+import { gate, gauge, holding, limit } from './limit-schema.ts'
+import type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 
 export type {
+  Backoff,
   BlobInfo,
   DelayCause,
   ExecutionId,
   Failure,
   FailureInput,
+  Fairness,
   FlowId,
   Instant,
+  LimitRef,
   Outcome,
   PayloadEncoding,
+  RetryPolicy,
   Tag,
 } from './base-records.ts'
 export type {
   Attempt,
   AttemptKind,
   AttemptOutcome,
-  Backoff,
   BlockCause,
   CancelRequest,
   Execution,
@@ -39,9 +50,12 @@ export type {
   Parent,
   Phase,
   Queue,
-  RetryPolicy,
+  Rotation,
+  Share,
+  Unadmitted,
   Unwinding,
 } from './execution-schema.ts'
+export type { Lane, LaneHold } from './lane-schema.ts'
 export type {
   Edge,
   EdgeGroup,
@@ -49,6 +63,7 @@ export type {
   EdgeTolerance,
   Flow,
   FlowCancelPolicy,
+  FlowFollowUp,
   FlowOutcome,
   FlowState,
   FlowWalk,
@@ -60,11 +75,35 @@ export type {
   MemberCounts,
   Membership,
   OutcomeRule,
+  PendingEdge,
+  PendingGraph,
+  PendingNode,
   Submission,
 } from './flow-schema.ts'
+export type { Duties } from './duties-schema.ts'
+export type { Worker } from './worker-schema.ts'
+export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 
 /** The schema of each record type. */
-export const recordSchemas = { execution, attempt, queue, flow, edge, step, waitpoint, signal }
+export const recordSchemas = {
+  execution,
+  attempt,
+  queue,
+  flow,
+  edge,
+  step,
+  waitpoint,
+  signal,
+  worker,
+  share,
+  rotation,
+  lane,
+  limit_definition: limit,
+  gauge,
+  holding,
+  gate,
+  duties,
+}
 
 export interface RecordTypes {
   execution: Execution
@@ -75,6 +114,15 @@ export interface RecordTypes {
   step: Step
   waitpoint: Waitpoint
   signal: Signal
+  worker: Worker
+  share: Share
+  rotation: Rotation
+  lane: Lane
+  limit_definition: Limit
+  gauge: Gauge
+  holding: Holding
+  gate: Gate
+  duties: Duties
 }
 
 export type RecordType = keyof RecordTypes

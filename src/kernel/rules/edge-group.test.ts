@@ -1,11 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { EdgeGroup, EdgeTolerance, GroupPolicy, GroupVerdict, Outcome } from '../model/records.ts'
+import type {
+  EdgeGroup,
+  EdgeTolerance,
+  Execution,
+  ExecutionState,
+  GroupPolicy,
+  GroupVerdict,
+  Membership,
+  Outcome,
+} from '../model/records.ts'
+import { unpackRecord } from '../model/schema.ts'
 import {
   countEffect,
   edgeEffect,
   hasPolicy,
   isExcusedGroup,
+  isShort,
   needsMore,
   newGroup,
   reasonToCancel,
@@ -114,6 +125,10 @@ describe('the end of an upstream', () => {
     expect(edgeEffect('ended', undefined, 'skipped', true)).toBe('tolerated')
   })
 
+  test('is lost if it failed, even if an upstream that a condition skips would be excused', () => {
+    expect(edgeEffect('all_of', undefined, 'failed', true)).toBe('lost')
+  })
+
   test('counts once, and not at all once it is reverted', () => {
     const one = group(allOf, { total: 3 })
     countEffect(one, 'completed', 'met')
@@ -156,6 +171,43 @@ describe('a group that cannot be satisfied', () => {
     expect(isExcusedGroup(one)).toBe(isExcused)
     expect(reasonToCancel(one)).toBe(isExcused ? 'sibling_quorum_skipped' : 'sibling_quorum_impossible')
   })
+})
+
+test('a group is excused only if it is impossible and has lost an upstream', () => {
+  const lost = { ...group(quorum(3), { total: 3, skipped: 1 }), excused: 1 }
+
+  expect(isExcusedGroup({ ...lost, verdict: 'impossible' })).toBe(true)
+  expect(isExcusedGroup({ ...lost, verdict: 'pending' })).toBe(false)
+  // The flow was sealed before the group had as many upstreams as it needs.
+  const short: EdgeGroup = { ...group(quorum(3), { total: 2 }), verdict: 'impossible' }
+  expect([short, { ...short, excused: 0 }].map(isExcusedGroup)).toEqual([false, false])
+})
+
+test('a new group is pending, and lets its upstreams run if it needs all of them', () => {
+  const losers = (policy: PolicyInput) => newGroup({ ...policy, losers: 'cancel' }).losers
+
+  expect(newGroup(allOf).verdict).toBe('pending')
+  expect([allOf, ended, anyOf, quorum(2)].map(losers)).toEqual(['let_run', 'let_run', 'cancel', 'cancel'])
+})
+
+test('every tolerated end counts', () => {
+  const one = group(allOf, { total: 2 })
+  countEffect(one, 'failed', 'tolerated')
+  countEffect(one, 'expired', 'tolerated')
+
+  expect(one).toMatchObject({ failed: 2, tolerated: 2 })
+  expect(verdictOf(one, false)).toBe('satisfied')
+})
+
+test('a group with too few upstreams is impossible once it cannot grow', () => {
+  const short = group(quorum(3), { total: 2 })
+
+  expect([true, false].map((mayGrow) => verdictOf(short, mayGrow))).toEqual(['pending', 'impossible'])
+})
+
+test('only a quorum with a number, and a group that waits for any, need a number of upstreams', () => {
+  const needs = [allOf, ended, anyOf, quorum(3), { policy: 'quorum' } as const].map((policy) => newGroup(policy).need)
+  expect(needs).toEqual([0, 0, 1, 3, 0])
 })
 
 describe('a group that waits for three', () => {
@@ -220,6 +272,21 @@ test('a group is short as long as it has fewer upstreams than it needs', () => {
   expect(needsMore(undefined)).toBe(false)
 })
 
+test('a member is short while its group is, and it has not ended', () => {
+  const waiting = { ...unpackRecord('execution', []), state: { phase: 'blocked', by: 'dependencies' } } as Execution
+  const inGroup = (one: EdgeGroup | undefined): Execution => ({ ...waiting, member: { group: one } as Membership })
+  const ended: ExecutionState = { phase: 'ended', outcome: 'skipped', at: 1, reason: undefined, by: undefined }
+  const short = group(quorum(2), { total: 1 })
+
+  expect(isShort(inGroup(short))).toBe(true)
+  expect(isShort({ ...inGroup(short), state: ended })).toBe(false)
+  expect([inGroup(group(quorum(2), { total: 2 })), inGroup(undefined), waiting].map(isShort)).toEqual([
+    false,
+    false,
+    false,
+  ])
+})
+
 describe('those that a decided group no longer needs', () => {
   test.each<[PolicyInput, GroupVerdict, string | undefined]>([
     [anyOf, 'satisfied', 'sibling_quorum_satisfied'],
@@ -232,6 +299,7 @@ describe('those that a decided group no longer needs', () => {
     [allOf, 'satisfied', undefined],
     [allOf, 'impossible', undefined],
     [{ ...allOf, losers: 'cancel' }, 'impossible', undefined],
+    [{ policy: 'ended', losers: 'cancel' }, 'satisfied', undefined],
   ])('%j, %s: %s', (policy, verdict, reason) => {
     expect(reasonToCancel(decided(policy, verdict))).toBe(reason)
   })

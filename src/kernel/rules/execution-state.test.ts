@@ -4,7 +4,17 @@ import type { Journal } from '../model/journal-schema.ts'
 import { PRIORITY_MAX } from '../limits.ts'
 import type { Execution, ExecutionState } from '../model/records.ts'
 import { unpackRecord } from '../model/schema.ts'
-import { claimScore, dueAt, hasStepsToUndo, isPastDeadline } from './execution-state.ts'
+import {
+  claimScore,
+  dueAt,
+  hasCompensations,
+  hasStepsToUndo,
+  isAtRest,
+  isKeptForParent,
+  isPastDeadline,
+  isPastUnwinding,
+  unwindingUntil,
+} from './execution-state.ts'
 import { publicState, publicStates } from '../model/public-state.ts'
 
 function execution(fields: Partial<Execution>): Execution {
@@ -22,6 +32,7 @@ function active(timers: { timeoutAt?: number; forceAt?: number }): ExecutionStat
     timeoutAt: timers.timeoutAt,
     cancel: timers.forceAt === undefined ? undefined : { reason: '', by: '', at: 0, forceAt: timers.forceAt },
     runningSince: 0,
+    unadmitted: undefined,
   }
 }
 
@@ -36,8 +47,8 @@ function suspended(timers: { until?: number; remindAt?: number }): ExecutionStat
 const shown: { state: ExecutionState; word: string }[] = [
   { state: { phase: 'eligible' }, word: 'waiting' },
   { state: { phase: 'delayed', until: 5, cause: 'retry' }, word: 'delayed' },
-  { state: { phase: 'blocked', by: 'dependencies' }, word: 'waiting_dependencies' },
-  { state: { phase: 'blocked', by: 'hold' }, word: 'waiting' },
+  { state: { phase: 'blocked', by: 'dependencies', gate: undefined }, word: 'waiting_dependencies' },
+  { state: { phase: 'blocked', by: 'hold', gate: undefined }, word: 'waiting' },
   { state: active({}), word: 'active' },
   { state: suspended({}), word: 'suspended' },
   { state: ended('completed'), word: 'completed' },
@@ -69,7 +80,12 @@ describe('the moment at which time alone changes an execution', () => {
       deadlineAt: 9,
       due: 9,
     },
-    { when: 'blocked, by its deadline', state: { phase: 'blocked', by: 'hold' }, deadlineAt: 9, due: 9 },
+    {
+      when: 'blocked, by its deadline',
+      state: { phase: 'blocked', by: 'hold', gate: undefined },
+      deadlineAt: 9,
+      due: 9,
+    },
     { when: 'suspended without a time', state: suspended({}), due: undefined },
     { when: 'suspended, by the end of its wait', state: suspended({ until: 5, remindAt: 7 }), deadlineAt: 9, due: 5 },
     { when: 'suspended, by its next reminder', state: suspended({ until: 8, remindAt: 7 }), deadlineAt: 9, due: 7 },
@@ -77,6 +93,7 @@ describe('the moment at which time alone changes an execution', () => {
     { when: 'active, by its lease', state: active({}), due: 1_000 },
     { when: 'active, by its timeout', state: active({ timeoutAt: 700 }), due: 700 },
     { when: "active, by the cancel's grace", state: active({ timeoutAt: 700, forceAt: 600 }), due: 600 },
+    { when: 'active, by its lease, which ends first', state: active({ timeoutAt: 1_001, forceAt: 1_002 }), due: 1_000 },
     { when: 'active, by its deadline', state: active({ timeoutAt: 700 }), deadlineAt: 9, due: 9 },
     { when: 'ended: never', state: ended('failed'), deadlineAt: 9, due: undefined },
   ])('$when', ({ state, deadlineAt, due }) => {
@@ -141,6 +158,56 @@ describe('the order of claiming', () => {
   })
 })
 
+const unwinding = {
+  outcome: 'cancelled',
+  reason: '',
+  by: undefined,
+  at: 0,
+  until: 9,
+  leftMs: 7,
+  failure: undefined,
+  undoFailure: undefined,
+  incompleteRuns: undefined,
+} as const
+
+describe('the time to undo steps', () => {
+  const waiting = execution({ state: { phase: 'eligible' }, unwinding })
+  const running = execution({ state: { ...active({}), runningSince: 20 } as ExecutionState, unwinding })
+
+  test('runs while a handler does, and is stored while none does', () => {
+    expect([waiting, running, execution({ state: { phase: 'eligible' } })].map(unwindingUntil)).toEqual([
+      9,
+      27,
+      undefined,
+    ])
+  })
+
+  test('is over from its instant on', () => {
+    expect([8, 9, 10].map((now) => isPastUnwinding(waiting, now))).toEqual([false, true, true])
+    expect([26, 27].map((now) => isPastUnwinding(running, now))).toEqual([false, true])
+  })
+
+  test('is not over for a handler whose lease ends first, nor for an execution that has ended or undoes nothing', () => {
+    const leased = (runningSince: number): Execution =>
+      execution({ state: { ...active({}), runningSince } as ExecutionState, unwinding })
+
+    expect([992, 993].map((since) => isPastUnwinding(leased(since), 2_000))).toEqual([true, false])
+    expect(isPastUnwinding(execution({ state: ended('failed'), unwinding }), 10)).toBe(false)
+    expect(isPastUnwinding(execution({ state: { phase: 'eligible' } }), 10)).toBe(false)
+  })
+})
+
+test('a child is kept for its parent until the parent has released it', () => {
+  const child = (fields: object): Execution => execution({ parent: { ...fields } as Execution['parent'] })
+
+  expect([child({}), child({ isDetached: true }), child({ isReleased: true })].map(isKeptForParent)).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(isKeptForParent(execution({}))).toBe(false)
+})
+
 describe('a deadline', () => {
   test('is past from its instant on, and without one never', () => {
     const waiting = execution({ state: { phase: 'eligible' }, deadlineAt: 5 })
@@ -150,18 +217,6 @@ describe('a deadline', () => {
   })
 
   test('does not concern an execution that has ended, or that undoes its steps', () => {
-    const unwinding = {
-      outcome: 'cancelled',
-      reason: '',
-      by: undefined,
-      at: 0,
-      until: 9,
-      leftMs: 9,
-      failure: undefined,
-      undoFailure: undefined,
-      incompleteRuns: undefined,
-    } as const
-
     expect(isPastDeadline(execution({ state: ended('completed'), deadlineAt: 5 }), 6)).toBe(false)
     expect(isPastDeadline(execution({ state: { phase: 'eligible' }, deadlineAt: 5, unwinding }), 6)).toBe(false)
   })
@@ -174,5 +229,35 @@ test('steps can be undone once one has completed, until they are removed', () =>
   expect(hasStepsToUndo(withJournal({ hasCompletedSteps: true }))).toBe(true)
   expect(hasStepsToUndo(withJournal({}))).toBe(false)
   expect(hasStepsToUndo(withJournal({ hasCompletedSteps: true, isRemoving: true }))).toBe(false)
+  expect(hasStepsToUndo(withJournal({ compensationCount: 1 }))).toBe(true)
   expect(hasStepsToUndo(execution({}))).toBe(false)
+})
+
+test('an execution that waits for a worker or has ended is at rest, unless a flow or a parent refers to it', () => {
+  const states: [ExecutionState, boolean][] = [
+    [{ phase: 'eligible' }, true],
+    [delayed(5), true],
+    [ended('failed'), true],
+    [active({}), false],
+    [suspended({}), false],
+    [{ phase: 'blocked', by: 'hold', gate: undefined }, false],
+  ]
+  const parent = { executionId: 'parent' } as Execution['parent']
+  const member = { flowId: 'flow' } as Execution['member']
+
+  for (const [state, expected] of states) {
+    expect([state.phase, isAtRest(execution({ state }))]).toEqual([state.phase, expected])
+    expect(isAtRest(execution({ state, parent }))).toBe(false)
+    expect(isAtRest(execution({ state, member }))).toBe(false)
+  }
+  expect(isAtRest(unpackRecord('flow', []))).toBe(false)
+})
+
+test('compensations run once one was registered, until they are removed', () => {
+  const withJournal = (fields: Partial<Journal>): Execution =>
+    execution({ journal: { ...newJournal(0, 0), ...fields } })
+
+  expect(hasCompensations(withJournal({ compensationCount: 0 }))).toBe(true)
+  expect(hasCompensations(withJournal({ compensationCount: 1, isRemoving: true }))).toBe(false)
+  expect([withJournal({}), execution({})].map(hasCompensations)).toEqual([false, false])
 })

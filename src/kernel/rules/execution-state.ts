@@ -1,13 +1,16 @@
 /** Values derived from an execution's record: its timers, and the order in which it is claimed. */
 import { firstExpiry, needsSweep } from './journal-ids.ts'
 import type { Journal } from '../model/journal-schema.ts'
-import type { Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
+import type { AnyRecord, Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
 
 const PRIORITY_WEIGHT = 1_000_000_000_000
 
-/** Ascending: the highest priority first, then the oldest. One step of priority outweighs any age. Exact below 2^53. */
+/**
+ * Ascending: the highest priority first, then the earliest turn, or without turns the oldest. One step of priority outweighs any
+ * age and any turn. Exact below 2^53.
+ */
 export function claimScore(execution: Execution): number {
-  return execution.createdAt - execution.priority * PRIORITY_WEIGHT
+  return (execution.fair?.turn ?? execution.createdAt) - execution.priority * PRIORITY_WEIGHT
 }
 
 /** Whether an execution has reached its total deadline, even if no due pass has ended it yet. */
@@ -72,6 +75,15 @@ export function unwindingUntil(execution: Execution): Instant | undefined {
   return state.phase === 'active' ? state.runningSince + unwinding.leftMs : unwinding.until
 }
 
+/** Whether the time to undo steps is over, even if no due pass has ended the execution yet. */
+export function isPastUnwinding(execution: Execution, now: Instant): boolean {
+  const state = execution.state
+  const until = unwindingUntil(execution)
+  if (until === undefined || state.phase === 'ended' || until > now) return false
+  // A handler has run no longer than its lease.
+  return state.phase !== 'active' || until < state.lease.expiresAt
+}
+
 /** When the lease expires, the attempt times out, or the grace of a cancel ends. */
 function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Instant {
   let until = state.lease.expiresAt
@@ -83,4 +95,14 @@ function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Insta
 /** Whether its parent may still need its result, so that it is not removed after its retention. */
 export function isKeptForParent({ parent }: Execution): boolean {
   return parent !== undefined && parent.isDetached !== true && parent.isReleased !== true
+}
+
+/**
+ * Whether the next operation on a record finds it through an index or is a request of a user. That of any other record comes
+ * from the holder of a lease, or from a flow, a parent or a child.
+ */
+export function isAtRest(record: AnyRecord): boolean {
+  if (record.type !== 'execution' || record.member !== undefined || record.parent !== undefined) return false
+  const { phase } = record.state
+  return phase === 'eligible' || phase === 'delayed' || phase === 'ended'
 }

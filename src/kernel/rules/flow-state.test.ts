@@ -1,22 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import type { ExecutionState, Flow, FlowState, FlowWalk, MemberCounts } from '../model/records.ts'
+import type { Execution, ExecutionState, Flow, FlowState, FlowWalk, MemberCounts } from '../model/records.ts'
 import { unpackRecord } from '../model/schema.ts'
 import {
   BY_FLOW,
+  LOST_TO_CONDITION,
   LOST_TO_FAILURE,
   LOST_TO_SIBLING,
+  bucketIn,
   bucketOf,
   flowDueAt,
   flowOutcome,
   groupBucket,
+  isExcused,
+  isFailure,
   isFlowFinished,
+  isGivingWay,
   liveCount,
+  mayGrow,
   movesMembers,
+  newWalk,
   noMembers,
   publicFlowState,
+  standingOf,
   stopsMembers,
 } from './flow-state.ts'
-import type { MemberBucket, PublicFlowState } from './flow-state.ts'
+import type { MemberBucket, PublicFlowState, Standing } from './flow-state.ts'
 
 const CHANGED_AT = 700
 
@@ -113,14 +121,15 @@ describe('a member counts', () => {
 
   test.each<[ExecutionState, MemberBucket]>([
     [{ phase: 'eligible' }, 'waiting'],
-    [{ phase: 'blocked', by: 'hold' }, 'waiting'],
-    [{ phase: 'blocked', by: 'dependencies' }, 'waiting_dependencies'],
+    [{ phase: 'blocked', by: 'hold', gate: undefined }, 'waiting'],
+    [{ phase: 'blocked', by: 'dependencies', gate: undefined }, 'waiting_dependencies'],
     [{ phase: 'delayed', until: 9, cause: 'retry' }, 'delayed'],
     [{ phase: 'suspended', step: 's', reason: 'signal', until: 9, remindAt: undefined }, 'suspended'],
     [ended('completed'), 'completed'],
     [ended('skipped', 'dependency_impossible', '0-a'), 'skipped'],
     [ended('cancelled', 'enough', 'ada'), 'cancelled'],
     [ended('cancelled', LOST_TO_SIBLING, BY_FLOW), 'superseded'],
+    [ended('cancelled', LOST_TO_CONDITION, BY_FLOW), 'superseded'],
     [ended('cancelled', LOST_TO_FAILURE, BY_FLOW), 'cancelled'],
     // A caller may give any reason.
     [ended('cancelled', LOST_TO_SIBLING, 'ada'), 'cancelled'],
@@ -139,6 +148,52 @@ describe('a member counts', () => {
     const outcomes = ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const
     expect(outcomes.map(groupBucket)).toEqual(['completed', 'failed', 'failed', 'failed', 'skipped'])
   })
+})
+
+describe('a member', () => {
+  function withState(state: ExecutionState): Execution {
+    return { ...unpackRecord('execution', []), state }
+  }
+
+  test.each(['condition', 'upstream_condition'])('that was skipped by a %s is excused', (reason) => {
+    expect(isExcused(withState({ phase: 'ended', outcome: 'skipped', at: 1, reason, by: BY_FLOW }))).toBe(true)
+    // A caller may give any reason.
+    expect(isExcused(withState({ phase: 'ended', outcome: 'cancelled', at: 1, reason, by: 'ada' }))).toBe(false)
+  })
+
+  test('that was skipped for another reason, or has not ended, is not excused', () => {
+    const reason = 'dependency_impossible'
+    expect(isExcused(withState({ phase: 'ended', outcome: 'skipped', at: 1, reason, by: BY_FLOW }))).toBe(false)
+    expect(isExcused(withState({ phase: 'eligible' }))).toBe(false)
+  })
+
+  test('that is excused counts as skipped', () => {
+    const skipped = (reason: string): Execution =>
+      withState({ phase: 'ended', outcome: 'skipped', at: 1, reason, by: BY_FLOW })
+
+    expect(['condition', 'dependency_impossible'].map((reason) => standingOf(skipped(reason)))).toEqual([
+      'excused',
+      'skipped',
+    ])
+    expect((['excused', 'active'] as const).map(bucketIn)).toEqual(['skipped', 'active'])
+  })
+
+  test('fails its flow if it failed, expired or was cancelled', () => {
+    const standings: readonly Standing[] = [...(Object.keys(noMembers()) as (keyof MemberCounts)[]), 'excused']
+    expect(standings.filter(isFailure)).toEqual(['failed', 'cancelled', 'expired'])
+  })
+})
+
+test('a walk begins at the first member', () => {
+  expect(newWalk('cancel')).toEqual(walk('cancel'))
+})
+
+test('failures that an edge ignores do not fail a flow', () => {
+  const failed = flow(sealed, { failed: 1, expired: 1 })
+
+  expect([1, 2].map((ignoredCount) => flowOutcome({ ...failed, ignoredCount }))).toEqual(['failed', 'completed'])
+  const sinks = flow(sealed, { failed: 1 }, { outcomeRule: 'sinks' })
+  expect([0, 1].map((failedSinkCount) => flowOutcome({ ...sinks, failedSinkCount }))).toEqual(['completed', 'failed'])
 })
 
 test('a flow is settled once nothing in it will change by itself', () => {
@@ -164,6 +219,28 @@ test('a flow is due at once during a walk, and when its submission is abandoned'
   expect(flowDueAt(flow(sealed, { active: 1 }))).toBeUndefined()
   // Its removal follows the end of its retention, which has an index of its own.
   expect(flowDueAt(flow({ phase: 'ended', outcome: 'completed', at: 1 }, {}, { walk: walk('remove') }))).toBeUndefined()
+})
+
+test('callers may add edges until a flow is sealed or cancelled', () => {
+  const over: FlowState = { phase: 'ended', outcome: 'completed', at: 1 }
+  const growing = [held, open, sealed, cancelled('flow_only'), over].filter((state) => mayGrow(flow(state)))
+
+  expect(growing).toEqual([held, open])
+})
+
+test('a flow is due at once while it gives way to its follow-up, and while it begins', () => {
+  const over: FlowState = { phase: 'ended', outcome: 'completed', at: 1 }
+  const followUp = {} as Flow['followUp']
+  const removed = flow(over, {}, { walk: walk('remove'), followUp })
+
+  expect([removed, flow(over, {}, { walk: walk('remove') }), flow(over, {}, { followUp })].map(isGivingWay)).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(isGivingWay(flow(sealed, {}, { walk: walk('cancel'), followUp }))).toBe(false)
+  expect(flowDueAt(removed)).toBe(CHANGED_AT)
+  expect(flowDueAt(flow(held, {}, { begins: {} as Flow['begins'] }))).toBe(CHANGED_AT)
 })
 
 test.each<[FlowState, { moves: boolean; stops: boolean }]>([

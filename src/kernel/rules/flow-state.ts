@@ -100,10 +100,16 @@ export function isFlowFinished(flow: Flow): boolean {
   return phase === 'cancelled' && flow.walk?.purpose !== 'cancel' && liveCount(flow.counts) === 0
 }
 
+/** Whether a flow has finished and its members are being removed, so that its follow-up can begin. */
+export function isGivingWay(flow: Flow): boolean {
+  return flow.followUp !== undefined && flow.walk?.purpose === 'remove'
+}
+
 /** Since when the flow has pending work, or when its submission is abandoned. */
 export function flowDueAt(flow: Flow): Instant | undefined {
-  // A removal continues by the end of its retention.
-  if (flow.walk !== undefined && flow.walk.purpose !== 'remove') return flow.changedAt
+  // Without a follow-up, a removal continues by the end of its retention.
+  if (flow.walk !== undefined && (flow.walk.purpose !== 'remove' || isGivingWay(flow))) return flow.changedAt
+  if (flow.begins !== undefined) return flow.changedAt
   return flow.state.phase === 'held' ? flow.state.until : undefined
 }
 

@@ -42,6 +42,7 @@ function execution(state: ExecutionState): Execution {
     class: 'gpu',
     priority: 2,
     createdAt: 100,
+    changedAt: 450,
     retentionMs: 1_000,
     deadlineAt: 900,
     tags: [
@@ -74,6 +75,12 @@ describe('an execution stands', () => {
     )
   })
 
+  test('without a timer, in no index of timers', () => {
+    const entries = entriesOf({ ...execution({ phase: 'eligible' }), deadlineAt: undefined })
+
+    expect(entries.map(({ index }) => index).filter((index) => ['due', 'purge'].includes(index))).toEqual([])
+  })
+
   test('while delayed, in its lane by its public state and in the due index by its delay', () => {
     expect(sorted(entriesOf(execution({ phase: 'delayed', until: 300, cause: 'retry' })))).toEqual(
       sorted([
@@ -85,7 +92,7 @@ describe('an execution stands', () => {
   })
 
   test('while held back, in no queue', () => {
-    const entries = entriesOf(execution({ phase: 'blocked', by: 'hold' }))
+    const entries = entriesOf(execution({ phase: 'blocked', by: 'hold', gate: undefined }))
 
     expect(entries.map((entry) => entry.index)).toContain(laneIndex('main', 'waiting'))
     expect(entries.some((entry) => isReadyIndex(entry.index))).toBe(false)
@@ -101,6 +108,20 @@ describe('an execution stands', () => {
         { index: 'purge', score: 1_500, id },
       ]),
     )
+  })
+})
+
+describe('an execution of which only the id is kept stands', () => {
+  const state: ExecutionState = { phase: 'ended', outcome: 'failed', at: 500, reason: undefined, by: undefined }
+  const removed: Execution = { ...execution(state), removed: {} as Execution['removed'] }
+
+  test('in the purge index alone, until its id may be used again', () => {
+    expect(entriesOf({ ...removed, dedupeMs: 40 })).toEqual([{ index: 'purge', score: 540, id }])
+    expect(entriesOf(removed)).toEqual([{ index: 'purge', score: 500, id }])
+  })
+
+  test('nowhere while its parent may need its result', () => {
+    expect(entriesOf({ ...removed, parent: {} as Execution['parent'] })).toEqual([])
   })
 })
 
@@ -166,6 +187,9 @@ describe('a member of a flow stands', () => {
 
     expect(entries).toContainEqual({ index: 'due', score: 400, id })
     expect(entries).toContainEqual({ index: 'sibling_cancels', score: 400, id })
+    const undated = entriesOfMember({ phase: 'eligible' }, { group: { ...group, owedFrom: '', decidedAt: undefined } })
+    expect(undated).toContainEqual({ index: 'due', score: 450, id })
+    expect(undated).toContainEqual({ index: 'sibling_cancels', score: 450, id })
     expect(entriesOfMember({ phase: 'eligible' }, { group })).not.toContainEqual(
       expect.objectContaining({ index: 'sibling_cancels' }),
     )
@@ -210,6 +234,11 @@ describe('a flow stands among all flows by its creation', () => {
   }
   const cancelled = { policy: 'cancel_all' as const, at: 600, reason: '', by: '', force: false, graceMs: 0 }
   const walk = { fromRank: undefined, fromId: undefined, rootId: undefined }
+
+  test('unless only its id is kept: then in the purge index alone', () => {
+    expect(entriesOfFlow({ removedAt: 600, dedupeMs: 40 })).toEqual([['purge', 640]])
+    expect(entriesOfFlow({ removedAt: 600 })).toEqual([['purge', 600]])
+  })
 
   test.each<[string, Partial<Flow>, [string, number][]]>([
     ['and nowhere else while it is open', {}, []],
@@ -312,7 +341,7 @@ test('an attempt stands under its execution by its number', () => {
 })
 
 test('a queue stands among all queues in the order of their ids', () => {
-  expect(entriesOf({ type: 'queue', id: 'q', lane: 'main', class: '', createdAt: 5 })).toEqual([
+  expect(entriesOf({ type: 'queue', id: 'q', lane: 'main', class: '', createdAt: 5, needs: undefined })).toEqual([
     { index: 'queues', score: 0, id: 'q' },
   ])
 })

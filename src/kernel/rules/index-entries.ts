@@ -7,13 +7,29 @@ import {
   CREATED_INDEX,
   DUE_INDEX,
   FLOWS_INDEX,
+  GATES_INDEX,
+  GAUGES_INDEX,
+  HOLDINGS_INDEX,
+  LIMITS_INDEX,
   OPEN_EDGES,
   OPEN_WAITPOINTS_INDEX,
   PURGE_INDEX,
   QUEUES_INDEX,
   RESOLVED_EDGES,
   SIBLING_CANCELS_INDEX,
+  COPYING_LANES_INDEX,
+  LANES_INDEX,
+  ROTATIONS_INDEX,
+  SHARES_INDEX,
+  DUTIES_INDEX,
+  UNSWEPT_WORKERS_INDEX,
+  WORKERS_INDEX,
   attemptsIndex,
+  gatedIndex,
+  gaugeId,
+  holdersIndex,
+  keysIndex,
+  timersIndex,
   inboundIndex,
   bufferedSignalsIndex,
   laneIndex,
@@ -26,13 +42,28 @@ import {
   waitpointsIndex,
 } from '../model/indexes.ts'
 import type { Signal, Step, Waitpoint } from '../model/journal-schema.ts'
+import type { Gate, Gauge, Holding, Limit } from '../model/limit-schema.ts'
 import { joinName } from '../model/names.ts'
 import type { IndexEntry } from '../model/order.ts'
 import { publicState } from '../model/public-state.ts'
-import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from '../model/records.ts'
+import type {
+  AnyRecord,
+  Attempt,
+  Edge,
+  EdgeState,
+  Execution,
+  Flow,
+  Lane,
+  Membership,
+  Queue,
+  Share,
+  Worker,
+} from '../model/records.ts'
 import { claimScore, dueAt, isKeptForParent } from './execution-state.ts'
 import { flowDueAt, isFlowFinished } from './flow-state.ts'
+import { gaugeDueAt, usageScore } from './limit-usage.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
+import { sweepSince, workerDueAt } from './worker-state.ts'
 
 /** The index in which a worker or a listing finds it. */
 function queueEntry(execution: Execution): IndexEntry {
@@ -63,6 +94,10 @@ function executionEntries(execution: Execution): IndexEntry[] {
   const created = { index: CREATED_INDEX, score: execution.createdAt, id }
   const queued = queueEntry(execution)
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
+  const { state } = execution
+  if (state.phase === 'blocked' && state.gate !== undefined) {
+    entries.push({ index: gatedIndex(state.gate), score: claimScore(execution), id })
+  }
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
   const journal = execution.journal
   if (journal !== undefined && journal.open.length > 0) {
@@ -134,6 +169,60 @@ function queueEntries(queue: Queue): IndexEntry[] {
   return [{ index: QUEUES_INDEX, score: 0, id: queue.id }]
 }
 
+function workerEntries(worker: Worker): IndexEntry[] {
+  const id = worker.id
+  const entries: IndexEntry[] = [
+    { index: WORKERS_INDEX, score: 0, id },
+    { index: timersIndex('worker'), score: workerDueAt(worker), id },
+  ]
+  const since = sweepSince(worker)
+  if (since !== undefined) entries.push({ index: UNSWEPT_WORKERS_INDEX, score: since, id })
+  return entries
+}
+
+function shareEntries(share: Share): IndexEntry[] {
+  const id = share.id
+  return [
+    { index: SHARES_INDEX, score: 0, id },
+    { index: timersIndex('share'), score: share.dueAt, id },
+  ]
+}
+
+function laneEntries({ id, isCopying }: Lane): IndexEntry[] {
+  const all = { index: LANES_INDEX, score: 0, id }
+  return isCopying === true ? [all, { index: COPYING_LANES_INDEX, score: 0, id }] : [all]
+}
+
+function limitEntries(limit: Limit): IndexEntry[] {
+  return [{ index: LIMITS_INDEX, score: 0, id: limit.id }]
+}
+
+function gaugeEntries(gauge: Gauge): IndexEntry[] {
+  const { id, limit } = gauge
+  const entries: IndexEntry[] = [
+    { index: GAUGES_INDEX, score: 0, id },
+    { index: keysIndex(limit), score: usageScore(gauge), id },
+  ]
+  const due = gaugeDueAt(gauge)
+  if (due !== undefined) entries.push({ index: timersIndex('gauge'), score: due, id })
+  return entries
+}
+
+function holdingEntries({ id, limit, key, expiresAt }: Holding): IndexEntry[] {
+  return [
+    { index: HOLDINGS_INDEX, score: 0, id },
+    { index: holdersIndex(gaugeId(limit, key)), score: 0, id },
+    { index: timersIndex('holding'), score: expiresAt, id },
+  ]
+}
+
+function gateEntries({ id, until }: Gate): IndexEntry[] {
+  return [
+    { index: GATES_INDEX, score: 0, id },
+    { index: timersIndex('gate'), score: until, id },
+  ]
+}
+
 export function entriesOf(record: AnyRecord): IndexEntry[] {
   switch (record.type) {
     case 'execution':
@@ -152,5 +241,23 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return waitpointEntries(record)
     case 'signal':
       return signalEntries(record)
+    case 'worker':
+      return workerEntries(record)
+    case 'share':
+      return shareEntries(record)
+    case 'rotation':
+      return [{ index: ROTATIONS_INDEX, score: 0, id: record.id }]
+    case 'lane':
+      return laneEntries(record)
+    case 'limit_definition':
+      return limitEntries(record)
+    case 'gauge':
+      return gaugeEntries(record)
+    case 'holding':
+      return holdingEntries(record)
+    case 'gate':
+      return gateEntries(record)
+    case 'duties':
+      return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }
 }

@@ -62,6 +62,13 @@ test('the first child that failed is kept, and other policies keep no winners', 
   expect(all).toMatchObject({ completed: 1, failed: 2, winners: [], firstFailed: 1 })
 })
 
+test('a new join is pending, and only a quorum needs a number of children', () => {
+  expect(join({}, { policy: 'quorum', need: 2 })).toMatchObject({ verdict: 'pending', need: 2 })
+  expect(join({}, { policy: 'settled', need: 2 })).toMatchObject({ verdict: 'pending', need: 0 })
+  const input: JoinInput = { name: 'j', policy: 'all', need: 0, losers: 'let_run', total: 3 }
+  expect(newJoin(input, { round: 1, epoch: 5 }).isFilled).toBe(false)
+})
+
 test('losers are cancelled on request, once there is a verdict and some have not ended', () => {
   const race = { policy: 'quorum', need: 1, losers: 'cancel' } as const
 
@@ -83,6 +90,7 @@ function stepOf(of: Join, state: StepState = closed): Step {
     name: 'j',
     wait: undefined,
     child: undefined,
+    compensationsBefore: undefined,
   } as const
   return { ...known, position: 4, createdAt: 1, attemptCount: 1, size: 0, state, join: of }
 }
@@ -102,6 +110,12 @@ describe('the verdict of a join', () => {
     ],
     ['of settled, with failures, later', join({ verdict: 'satisfied', failed: 3 }, { policy: 'settled' }), 2, false],
     ['of a quorum, with failures', join({ verdict: 'satisfied', failed: 1 }, { policy: 'quorum', need: 1 }), 2, true],
+    [
+      'of a quorum, impossible, in a later round',
+      join({ verdict: 'impossible', failed: 3 }, { policy: 'quorum', need: 1 }),
+      2,
+      false,
+    ],
     ['that is pending', join(), 1, false],
   ]
 
@@ -124,7 +138,13 @@ describe('the verdict of a join', () => {
 
     expect(continuesJoin(stepOf(filling, open), filling, join(), journal)).toBe(true)
     expect(continuesJoin(stepOf(filling, open), filling, join({ epoch: 6 }), journal)).toBe(false)
+    expect(continuesJoin(stepOf(filling, open), filling, join({ round: 2 }), journal)).toBe(false)
     expect(continuesJoin(stepOf(filling, open), filling, join({ total: 4 }), journal)).toBe(false)
+    expect(continuesJoin(stepOf(filling, open), filling, join({ need: 2 }), journal)).toBe(false)
+    expect(continuesJoin(stepOf(filling, open), filling, join({ losers: 'cancel' }), journal)).toBe(false)
+    expect(continuesJoin(stepOf(filling, open), filling, join(), { ...journal, cuts: [{ from: 4, to: 5 }] })).toBe(
+      false,
+    )
     expect(continuesJoin(stepOf(filling, open), filling, join({ policy: 'settled' }), journal)).toBe(false)
     expect(continuesJoin(stepOf(filling, closed), filling, join(), journal)).toBe(false)
     expect(continuesJoin(stepOf(join(), open), join(), join(), journal)).toBe(false)

@@ -88,7 +88,7 @@ describe('a cut', () => {
         { from: 5, to: 7 },
       ],
     })
-    cutFrom(longer, 5)
+    cutFrom(longer, 5, 0)
 
     expect(longer.cuts).toEqual([
       { from: 1, to: 2 },
@@ -100,7 +100,7 @@ describe('a cut', () => {
 
   test('at the end of a journal is none, but begins a new era', () => {
     const whole = journal({ nextPosition: 3 })
-    cutFrom(whole, 3)
+    cutFrom(whole, 3, 0)
 
     expect([whole.cuts, whole.era]).toEqual([[], 1])
   })
@@ -108,23 +108,28 @@ describe('a cut', () => {
   test('from the beginning leaves no completed step', () => {
     const [some, none] = [1, 0].map((position) => {
       const cut = journal({ nextPosition: 2, hasCompletedSteps: true })
-      cutFrom(cut, position)
+      cutFrom(cut, position, 0)
       return cut.hasCompletedSteps
     })
 
     expect([some, none]).toEqual([true, undefined])
   })
 
-  test('leaves no number of compensations, but that there may be some unless it is from the beginning', () => {
-    const counts = [1, 0].map((position) => {
+  test('leaves the compensations of kept steps, and that there may be some unless it is from the beginning', () => {
+    const cuts: [position: number, kept: number][] = [
+      [1, 2],
+      [1, 0],
+      [0, 1],
+    ]
+    const counts = cuts.map(([position, kept]) => {
       const cut = journal({ nextPosition: 2, compensationCount: 3 })
-      cutFrom(cut, position)
+      cutFrom(cut, position, kept)
       return cut.compensationCount
     })
     const without = journal({ nextPosition: 2 })
-    cutFrom(without, 1)
+    cutFrom(without, 1, 2)
 
-    expect([...counts, without.compensationCount]).toEqual([0, undefined, undefined])
+    expect([...counts, without.compensationCount]).toEqual([2, 0, undefined, undefined])
   })
 })
 

@@ -90,16 +90,19 @@ export function isCut(journal: Journal, position: number): boolean {
   return false
 }
 
-/** Cuts all steps recorded so far from a position on. */
-export function cutFrom(journal: Journal, position: number): void {
+/**
+ * Cuts all steps recorded so far from a position on. `kept` is how many compensations were registered before: they belong to
+ * steps that are kept.
+ */
+export function cutFrom(journal: Journal, position: number, kept: number): void {
   const cuts: Cut[] = []
   for (const cut of journal.cuts) if (cut.from < position) cuts.push({ from: cut.from, to: Math.min(cut.to, position) })
   if (position < journal.nextPosition) cuts.push({ from: position, to: journal.nextPosition })
   journal.cuts = cuts
   if (position === 0) journal.hasCompletedSteps = undefined
-  // The handler registers again what it has to undo, maybe less than before. Kept steps may have to be undone even if no run does.
+  // The handler registers the others again. Kept steps may have to be undone even if none is known to belong to them.
   const mayUndo = position > 0 && journal.compensationCount !== undefined
-  journal.compensationCount = mayUndo ? 0 : undefined
+  journal.compensationCount = mayUndo ? kept : undefined
   journal.era = journal.era + 1
 }
 

@@ -11,7 +11,23 @@ export interface Levels {
 }
 
 /** The levels of this program. */
-export const programLevels: Levels = { min: 1, max: 1 }
+export const programLevels: Levels = { min: 1, max: 2 }
+
+/** From this level on a store has limits, lane settings, requirements, fairness and a registry of workers. */
+export const ADMISSION_LEVEL = 2
+
+/** Returns the error for a feature that needs a higher level than the store has, if any. `feature` is the subject of a sentence. */
+export function levelTooLow(
+  store: { readonly level: number },
+  level: number,
+  feature: string,
+): EngineError | undefined {
+  if (store.level >= level) return undefined
+  const message =
+    `${feature} needs a store of level ${level}, and this store has level ${store.level}. ` +
+    'Once every process runs this version, run "flowfabric migrate".'
+  return new EngineError('level_too_low', { message })
+}
 
 /** The level of a store whose settings have none: it was set up before there were levels. */
 const FIRST_LEVEL = 1
@@ -52,16 +68,25 @@ function levelRefusal(found: unknown, levels: Levels): EngineError | undefined {
 /** Refuses all work of a process once its store was seen at a level that the process cannot run. */
 export class LevelGuard {
   readonly levels: Levels
+  #level: number
   #refusal: EngineError | undefined
 
-  constructor(levels: Levels) {
+  /** `found` is what the settings held when the store was opened. */
+  constructor(levels: Levels, found?: unknown) {
     this.levels = levels
+    this.#level = found === undefined ? FIRST_LEVEL : storedLevel(found)
+  }
+
+  /** The highest level that was observed. */
+  get level(): number {
+    return this.#level
   }
 
   /** Throws if the process cannot run the level, now and at every later check. */
   observe(found: unknown): void {
     this.#refusal ??= levelRefusal(found, this.levels)
     this.check()
+    this.#level = Math.max(this.#level, storedLevel(found))
   }
 
   /** Throws the refusal of an earlier level. */

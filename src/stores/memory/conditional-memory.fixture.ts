@@ -5,7 +5,7 @@
 import { recordsReadAfter, recordsNamedBy } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
+import type { Answer, Call, Partition } from '../store.ts'
 import type {
   Backend,
   Commit,
@@ -19,6 +19,7 @@ import { BatchRunner } from '../working-set/batch/batch-runner.ts'
 import { UnsteadyBackend } from '../working-set/commit/unsteady-backend.fixture.ts'
 import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
+import type { MemorySettings } from './memory-store.ts'
 
 export interface Unsteadiness {
   /** One of so many groups of writes fails although its conditions hold. Left out: none. */
@@ -32,7 +33,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
   readonly #versions = new Map<string, string>()
   readonly #locks = new Map<Partition, string>()
 
-  constructor(runtime: Runtime, settings: StoreSettings, { failEvery }: Unsteadiness = {}) {
+  constructor(runtime: Runtime, settings: MemorySettings, { failEvery }: Unsteadiness = {}) {
     super(runtime, settings)
     this.#runtime = runtime
     this.#runner = new BatchRunner({

@@ -1,6 +1,7 @@
 /** A store in the memory of the process, for tests and experiments. Its clock can be moved. */
 import { copyRecord } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { programLevels } from '../level/store-level.ts'
 import { Overlay } from '../working-set/overlay/overlay.ts'
 import type {
   Answer,
@@ -20,16 +21,20 @@ import { WakeListeners } from '../wake-listeners.ts'
 import { MemoryPartition } from './memory-partition.ts'
 import type { KeptEvent } from './memory-partition.ts'
 
+/** Without a number of limit partitions, one. */
+export type MemorySettings = Omit<StoreSettings, 'limitPartitions'> & Partial<Pick<StoreSettings, 'limitPartitions'>>
+
 export class MemoryStore implements Store {
   readonly settings: StoreSettings
+  readonly level = programLevels.max
   readonly #runtime: Runtime
   readonly #partitions = new Map<Partition, MemoryPartition>()
   readonly #facts = new Map<FactKind, Set<string>>()
   readonly #listeners = new WakeListeners()
 
-  constructor(runtime: Runtime, settings: StoreSettings) {
+  constructor(runtime: Runtime, settings: MemorySettings) {
     this.#runtime = runtime
-    this.settings = settings
+    this.settings = { limitPartitions: 1, ...settings }
   }
 
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {

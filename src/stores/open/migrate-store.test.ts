@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemRuntime } from '../../runtime/index.ts'
+import { programLevels } from '../level/store-level.ts'
 import { migrateStore } from './migrate-store.ts'
 import type { MigrateStoreOptions } from './migrate-store.ts'
 import { openStore } from './open-store.ts'
@@ -19,7 +20,7 @@ test('a store that sets itself up needs nothing but to be opened', async () => {
   const store = await openStore(`sqlite:${file}`, { runtime: systemRuntime() })
   await store.close()
 
-  const level = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
+  const level = { kind: 'up_to_date', from: programLevels.max, to: programLevels.max, heldBackBy: [] }
   expect(await migrateStore(`sqlite:${file}`)).toEqual({ kind: 'ready_when_opened', level })
   expect(await migrateStore('memory:')).toEqual({ kind: 'ready_when_opened' })
 })

@@ -7,6 +7,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
+import { allPartitions, familyOf, partitionNumber } from '../partitions.ts'
 import { executionPartition } from '../store.ts'
 import type {
   Answer,
@@ -99,7 +100,8 @@ export class PostgresStore implements Store {
     const channel = channelOf(location.schema)
     const loader = new Loader(schema)
     const now = clock === 'runtime' ? () => runtime.now() : undefined
-    this.settings = { executionPartitions: settings.executionPartitions, indexedTags: settings.indexedTags }
+    const { executionPartitions, limitPartitions, indexedTags } = settings
+    this.settings = { executionPartitions, limitPartitions, indexedTags }
     this.#location = location
     this.#schema = schema
     this.#pool = pool
@@ -132,7 +134,7 @@ export class PostgresStore implements Store {
       openListener: () => openListener(listener, options),
       send: (statement) => pool.use((connection) => connection.send([statement])),
       channel,
-      partitionCount: settings.executionPartitions,
+      partitions: allPartitions(this.settings),
       runtime,
       log,
       sender: runtime.uuid(),
@@ -159,7 +161,7 @@ export class PostgresStore implements Store {
         await checkPermissions(connection, location.schema)
         return settings
       })
-      const guard = new LevelGuard(levels)
+      const guard = new LevelGuard(levels, settings.level)
       const store = new PostgresStore({
         runtime,
         location,
@@ -176,6 +178,10 @@ export class PostgresStore implements Store {
       pool.close()
       throw asEngineError(error)
     }
+  }
+
+  get level(): number {
+    return this.#guard.level
   }
 
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
@@ -252,7 +258,8 @@ export class PostgresStore implements Store {
   /** A wake-up without `ready` means that wake-ups may have been missed, and so may staged submits. */
   #receive(wake: Wake): void {
     const { partition, ready } = wake
-    if (ready === undefined) this.#writes.takeStaged(partition, partitionNumber(partition))
+    if (ready === undefined && familyOf(partition) === 'fp')
+      this.#writes.takeStaged(partition, partitionNumber(partition))
     this.#listeners.notify(wake)
   }
 
@@ -284,9 +291,4 @@ async function openListener(location: PostgresLocation, options: PostgresOptions
 /** Counts the connections that a process may use at once: those for its work, and the listener. */
 function connectionCountOf({ connections = CONNECTIONS_DEFAULT, listen }: PostgresOptions): number {
   return connections + (listen === false ? 0 : 1)
-}
-
-/** Returns the number in the name of a partition. */
-function partitionNumber(partition: Partition): number {
-  return Number(partition.slice(partition.indexOf(':') + 1))
 }

@@ -10,12 +10,21 @@ import type {
   Execution,
   FabricEvent,
   Flow,
+  Gate,
+  Gauge,
+  Holding,
+  Limit,
   Queue,
   RecordType,
   RecordTypes,
+  Lane,
+  Rotation,
+  Share,
   Signal,
   Step,
   Waitpoint,
+  Worker,
+  Duties,
 } from '../../kernel/index.ts'
 
 export interface Column<T> {
@@ -126,6 +135,71 @@ const signalColumns: readonly Column<Signal>[] = [
   { name: 'accepted_at', type: 'integer', value: (signal) => signal.at },
 ]
 
+const workerColumns: readonly Column<Worker>[] = [
+  { name: 'worker_id', type: 'text', value: (worker) => worker.workerId },
+  { name: 'namespace', type: 'text', value: (worker) => worker.namespace },
+  { name: 'phase', type: 'text', value: (worker) => worker.state.phase },
+  { name: 'host', type: 'text', value: (worker) => worker.host },
+  { name: 'pid', type: 'integer', value: (worker) => worker.pid },
+  { name: 'slots', type: 'integer', value: (worker) => worker.slots },
+  { name: 'running_count', type: 'integer', value: (worker) => worker.runningCount },
+  { name: 'started_at', type: 'integer', value: (worker) => worker.startedAt },
+  { name: 'heartbeat_at', type: 'integer', value: (worker) => worker.heartbeatAt },
+]
+
+const shareColumns: readonly Column<Share>[] = [
+  { name: 'lane', type: 'text', value: (share) => share.lane },
+  { name: 'key', type: 'text', value: (share) => share.key },
+  { name: 'next_turn', type: 'integer', value: (share) => share.nextTurn },
+]
+
+const rotationColumns: readonly Column<Rotation>[] = [
+  { name: 'turn', type: 'integer', value: (rotation) => rotation.turn },
+]
+
+const laneColumns: readonly Column<Lane>[] = [
+  { name: 'version', type: 'integer', value: (lane) => lane.version },
+  { name: 'state', type: 'text', value: (lane) => lane.hold?.state ?? 'active' },
+  { name: 'changed_at', type: 'integer', value: (lane) => lane.changedAt },
+]
+
+const limitColumns: readonly Column<Limit>[] = [
+  { name: 'rate_count', type: 'integer', value: ({ rate }) => rate?.count },
+  { name: 'rate_window_ms', type: 'integer', value: ({ rate }) => rate?.windowMs },
+  { name: 'concurrency', type: 'integer', value: (limit) => limit.concurrency },
+  { name: 'version', type: 'integer', value: (limit) => limit.version },
+  { name: 'changed_at', type: 'integer', value: (limit) => limit.changedAt },
+  { name: 'changed_by', type: 'text', value: (limit) => limit.changedBy },
+  { name: 'deleted_at', type: 'integer', value: (limit) => limit.deletedAt },
+]
+
+const gaugeColumns: readonly Column<Gauge>[] = [
+  { name: 'limit_name', type: 'text', value: (gauge) => gauge.limit },
+  { name: 'key', type: 'text', value: (gauge) => gauge.key },
+  { name: 'held_count', type: 'integer', value: (gauge) => gauge.heldCount },
+  { name: 'holder_count', type: 'integer', value: (gauge) => gauge.holderCount },
+  { name: 'held_until', type: 'integer', value: (gauge) => gauge.heldUntil },
+]
+
+const holdingColumns: readonly Column<Holding>[] = [
+  { name: 'limit_name', type: 'text', value: (holding) => holding.limit },
+  { name: 'key', type: 'text', value: (holding) => holding.key },
+  { name: 'worker_instance_id', type: 'text', value: (holding) => holding.workerInstanceId },
+  { name: 'permit_count', type: 'integer', value: (holding) => holding.count },
+  { name: 'expires_at', type: 'integer', value: (holding) => holding.expiresAt },
+]
+
+const gateColumns: readonly Column<Gate>[] = [
+  { name: 'limit_name', type: 'text', value: (gate) => gate.limit },
+  { name: 'key', type: 'text', value: (gate) => gate.key },
+  { name: 'cause', type: 'text', value: (gate) => gate.cause },
+  { name: 'open_at', type: 'integer', value: (gate) => gate.until },
+]
+
+const dutiesColumns: readonly Column<Duties>[] = [
+  { name: 'engine_count', type: 'integer', value: (duties) => duties.engines.length },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -139,6 +213,15 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   step: stepColumns,
   waitpoint: waitpointColumns,
   signal: signalColumns,
+  worker: workerColumns,
+  share: shareColumns,
+  rotation: rotationColumns,
+  lane: laneColumns,
+  limit_definition: limitColumns,
+  gauge: gaugeColumns,
+  holding: holdingColumns,
+  gate: gateColumns,
+  duties: dutiesColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

@@ -8,7 +8,7 @@ import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import type { Synchronous } from './file/synchronous.ts'
-import { executionPartition } from '../store.ts'
+import { allPartitions } from '../partitions.ts'
 import type {
   Answer,
   Call,
@@ -70,7 +70,7 @@ export class SqliteStore implements Store {
     this.settings = file.settings
     this.#file = file
     this.#reader = new SnapshotReader(runtime, file.reader)
-    this.#guard = new LevelGuard(levels)
+    this.#guard = new LevelGuard(levels, file.level)
     this.#writes = new WriteQueue(runtime, file.writer, this.#guard, (wake) => this.#listeners.notify(wake))
     if (file.path === MEMORY_FILE) return
     this.#identity = new FileIdentity(runtime, file.path)
@@ -85,6 +85,10 @@ export class SqliteStore implements Store {
     })
     // Opening never waits for a busy file.
     void this.#register.start()
+  }
+
+  get level(): number {
+    return this.#guard.level
   }
 
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
@@ -159,8 +163,6 @@ export class SqliteStore implements Store {
   }
 
   #wakeAll(): void {
-    for (let number = 0; number < this.settings.executionPartitions; number++) {
-      this.#listeners.notify({ partition: executionPartition(number), hasEvents: true })
-    }
+    for (const partition of allPartitions(this.settings)) this.#listeners.notify({ partition, hasEvents: true })
   }
 }

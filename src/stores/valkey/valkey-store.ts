@@ -19,6 +19,7 @@ import type {
   Wake,
   WakeInterest,
 } from '../store.ts'
+import { allPartitions } from '../partitions.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './connection/connection.ts'
 import type { ConnectionSettings } from './options/connection-settings.ts'
@@ -120,7 +121,7 @@ export class ValkeyStore implements Store {
     this.#channel = new WakeChannel({
       connection,
       keys,
-      partitionCount: settings.executionPartitions,
+      partitions: allPartitions(settings),
       runtime,
       log,
       sender,
@@ -151,7 +152,7 @@ export class ValkeyStore implements Store {
       const loader = new FunctionLoader(connection, library, loadFunctions, log)
       await loader.load()
       await checkPermissions(loader, keys, location.prefix)
-      const settings = found ?? (await setUp(connection, keys, wanted))
+      const { level, ...settings } = found ?? (await setUp(connection, keys, wanted))
       const register = new LibraryRegister({
         library: library.name,
         location,
@@ -162,7 +163,7 @@ export class ValkeyStore implements Store {
         runtime,
         log,
       })
-      const guard = new LevelGuard(levels)
+      const guard = new LevelGuard(levels, level)
       const place = new ValkeyLevel(connection, keys, clock === 'runtime' ? () => runtime.now() : undefined)
       const processes = new ProcessRegister({ place, guard, runtime, log })
       await processes.start()
@@ -178,6 +179,10 @@ export class ValkeyStore implements Store {
   /** Counts the operations of this process, and those with a conflict. */
   get counts(): RunCounts {
     return this.#runner.counts
+  }
+
+  get level(): number {
+    return this.#guard.level
   }
 
   isContended(partition: Partition): boolean {

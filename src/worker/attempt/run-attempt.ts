@@ -8,7 +8,7 @@ import type { HandlerContext } from '../context/handler-context.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue, refusalOf } from './handler-outcome.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
-import { undoSteps } from './undo-steps.ts'
+import { endsWithoutResult, undoSteps } from './undo-steps.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
   const outcome = await runHandler(leased, context)
@@ -21,6 +21,7 @@ export async function runAttempt(leased: LeasedExecution, context: HandlerContex
     return { kind: 'exited_early', earlyExit }
   }
   if (leased.refusal !== undefined) return { kind: 'leave' }
+  if (!endsWithoutResult(leased, outcome)) return outcome
   return await undoSteps(leased, context, { outcome, hadPendingCalls: calls !== undefined })
 }
 

@@ -21,13 +21,12 @@ export interface EndedHandler {
   readonly hadPendingCalls: boolean
 }
 
-/** Returns the outcome to report: that of the handler, unless compensations have changed it. */
+/** Returns the outcome to report of a handler that has ended without a result, unless compensations have changed it. */
 export async function undoSteps(
   leased: LeasedExecution,
   context: HandlerContext,
   { outcome, hadPendingCalls }: EndedHandler,
 ): Promise<HandlerOutcome> {
-  if (!endsWithoutResult(leased, outcome)) return outcome
   // A branch whose step has just been recorded may register its compensation now.
   if (hadPendingCalls) await new Promise<void>((resolve) => context.services.runtime.soon(resolve))
   if (!context.hasCompensations) return outcome
@@ -41,7 +40,7 @@ export async function undoSteps(
 }
 
 /** Whether the handler has ended, and the execution may end without a result. */
-function endsWithoutResult({ unwinding }: LeasedExecution, { kind }: HandlerOutcome): boolean {
+export function endsWithoutResult({ unwinding }: LeasedExecution, { kind }: HandlerOutcome): boolean {
   return kind === 'fail' || kind === 'cancel' || (kind === 'complete' && unwinding !== undefined)
 }
 

@@ -33,10 +33,9 @@ export function checkChildren(children: unknown): readonly unknown[] {
 
 /** Checks how many children have to complete. */
 export function checkNeed(need: unknown, total: number): number {
+  if (total === 0) throw invalidInput('children', 'children is an empty list, so that none of them can complete.')
   const most = Math.min(total, JOIN_NEED_MAX)
   if (Number.isInteger(need) && (need as number) >= 1 && (need as number) <= most) return need as number
-  throw invalidInput(
-    'need',
-    `need is ${show(need)}, but must be a whole number from 1 to the number of children, and at most ${JOIN_NEED_MAX}.`,
-  )
+  const limit = most < total ? '' : ', the number of children'
+  throw invalidInput('need', `need is ${show(need)}, but must be a whole number from 1 to ${most}${limit}.`)
 }

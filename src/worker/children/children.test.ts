@@ -132,7 +132,10 @@ test('a failure that the handler lets through fails the attempt like the child',
 
   await expect(handle.result()).rejects.toMatchObject({ outcome: 'failed' })
   const { attempts } = await world.fabric.describe(handle.id)
-  expect(attempts.at(-1)?.failure).toMatchObject({ category: 'permanent', message: 'no money' })
+  expect(attempts.at(-1)?.failure).toMatchObject({
+    category: 'permanent',
+    message: expect.stringMatching(/^Child 'pay' \(task 'failing', 0-\S+\) failed \(permanent\): no money$/) as string,
+  })
   expect(attempts.filter(({ failure }) => failure !== undefined)).toHaveLength(1)
 })
 
@@ -279,8 +282,30 @@ test('a quorum that can no longer be reached throws all failures', async () => {
   const { attempts } = await world.fabric.describe(handle.id)
   expect(attempts.at(-1)?.failure).toMatchObject({
     category: 'permanent',
-    message: '2 of 3 children failed. (one; two)',
+    message: expect.stringMatching(
+      /^2 of 3 children failed\. \(Child 'a' \(.+\) failed \(permanent\): one; Child 'b' \(.+\) failed \(permanent\): two\)$/,
+    ) as string,
   })
+})
+
+test('the failure of a long chain has its cause, and each parent names its own child', async () => {
+  await using world = createWorld()
+  const deep = task<number, number>('deep')
+  world.work([
+    deep.handle(async (depth, ctx) => {
+      if (depth === 0) throw new PermanentError("a 'quoted' cause: (really)")
+      return await ctx.call(`it's ${depth}`, deep, depth - 1)
+    }),
+  ])
+  const handle = await world.fabric.submit(deep, 12)
+  await world.advance(5_000)
+
+  const top = await handle.describe()
+  expect(top.failure?.message).toMatch(
+    /^Child 'it's 12' \(task 'deep', 0-\S+\) failed \(permanent\): a 'quoted' cause: \(really\)$/,
+  )
+  const [child] = (await world.fabric.list({ parent: handle.id })).items
+  expect(child?.failure?.message).toMatch(/^Child 'it's 11' .* failed \(permanent\): a 'quoted' cause: \(really\)$/)
 })
 
 test('a repeated name is numbered in the order of the calls', async () => {
@@ -348,8 +373,12 @@ test.each<[string, (ctx: TaskContext) => Promise<unknown>, string]>([
   ['a name that ends in a number', (ctx) => ctx.spawn('x#2', double, 1), "must not end in '#' and a number"],
   ['no list', (ctx) => ctx.all(5 as never), 'must be a list'],
   ['a value that is no child', (ctx) => ctx.all([5 as never]), 'children[0] is 5'],
-  ['an empty race', (ctx) => ctx.any([]), 'from 1 to the number of children'],
-  ['too large a quorum', (ctx) => ctx.quorum(2, [ctx.spawn('x', double, 1)]), 'need is 2'],
+  ['an empty race', (ctx) => ctx.any([]), 'children is an empty list'],
+  [
+    'too large a quorum',
+    (ctx) => ctx.quorum(2, [ctx.spawn('x', double, 1)]),
+    'need is 2, but must be a whole number from 1 to 1, the number of children',
+  ],
   [
     'a child twice',
     (ctx) => {

@@ -1,6 +1,7 @@
 /**
- * Queues that one claim covers. Tasks without a concurrency limit share groups, so that priorities hold between them. A task with
- * a limit has a group of its own, so that a claim never returns more of its executions than it has room for.
+ * Queues that one claim covers. Most tasks share groups, so that priorities hold between them. A task with a concurrency limit, or
+ * whose executions take several slots, has a group of its own, so that a claim never returns more of its executions than there is
+ * room for.
  */
 import { CLAIM_QUEUE_COUNT_MAX, readyIndex } from '../../kernel/index.ts'
 import type { QueueName } from '../../kernel/index.ts'
@@ -8,22 +9,22 @@ import type { ServedTask } from '../served-task.ts'
 
 export interface ClaimGroup {
   readonly queues: readonly QueueName[]
-  /** The only task of the group, if it has a concurrency limit. */
+  /** The only task of the group, if it is claimed alone. */
   readonly task: ServedTask | undefined
 }
 
 export function groupQueues(tasks: readonly ServedTask[], lanes: readonly string[] | undefined): ClaimGroup[] {
-  const shared = tasks.filter((task) => task.limit === undefined).flatMap((task) => queuesOf(task, lanes))
-  const limited = tasks.filter((task) => task.limit !== undefined)
+  const shared = tasks.filter((task) => !task.isClaimedAlone).flatMap((task) => queuesOf(task, lanes))
+  const alone = tasks.filter((task) => task.isClaimedAlone)
   return [
     ...chunk(shared).map((queues) => ({ queues, task: undefined })),
-    ...limited.flatMap((task) => chunk(queuesOf(task, lanes)).map((queues) => ({ queues, task }))),
+    ...alone.flatMap((task) => chunk(queuesOf(task, lanes)).map((queues) => ({ queues, task }))),
   ]
 }
 
-/** The ready indexes that wake-ups name for this group. */
-export function readyIndexesOf(group: ClaimGroup): string[] {
-  return group.queues.map((queue) => readyIndex(queue.lane, queue.class))
+/** The ready indexes that wake-ups name for these queues. */
+export function readyIndexesOf(queues: readonly QueueName[]): string[] {
+  return queues.map((queue) => readyIndex(queue.lane, queue.class))
 }
 
 function queuesOf(task: ServedTask, lanes: readonly string[] | undefined): QueueName[] {

@@ -1,8 +1,10 @@
 /** A claim source: one partition with one group of queues, and hints about the work there. */
-import type { ClaimInput } from '../../kernel/index.ts'
+import { CLAIM_QUEUE_COUNT_MAX } from '../../kernel/index.ts'
+import type { ClaimInput, QueueName } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
+import type { ServedTask } from '../served-task.ts'
 import type { ClaimGroup } from './claim-group.ts'
 
 /** A pending claim. */
@@ -13,7 +15,10 @@ export interface ClaimRequest {
 
 export interface ClaimSource {
   readonly partition: Partition
-  readonly group: ClaimGroup
+  /** Its queues: those of its group, and learnt ones. Replaced when they change, because pending claims refer to them. */
+  queues: readonly QueueName[]
+  /** The only task of its queues, if it is claimed alone. */
+  readonly task: ServedTask | undefined
   /** A wake-up or a reply has indicated ready work. */
   hasReadyHint: boolean
   /** The last claim returned executions, and there were more. */
@@ -37,22 +42,31 @@ export interface ClaimSource {
 
 export function makeSources(partitionCount: number, groups: readonly ClaimGroup[]): ClaimSource[] {
   const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
-  return partitions.flatMap((partition) =>
-    groups.map((group) => ({
-      partition,
-      group,
-      hasReadyHint: false,
-      hasMore: false,
-      isSweepDue: false,
-      dueSince: Infinity,
-      claimOrder: 0,
-      request: undefined,
-      failureCount: 0,
-      retryTimer: undefined,
-      throttledUntil: -Infinity,
-      throttleTimer: undefined,
-    })),
-  )
+  return partitions.flatMap((partition) => groups.map((group) => makeSource(partition, group)))
+}
+
+export function makeSource(partition: Partition, { queues, task }: ClaimGroup): ClaimSource {
+  return {
+    partition,
+    queues,
+    task,
+    hasReadyHint: false,
+    hasMore: false,
+    isSweepDue: false,
+    dueSince: Infinity,
+    claimOrder: 0,
+    request: undefined,
+    failureCount: 0,
+    retryTimer: undefined,
+    throttledUntil: -Infinity,
+    throttleTimer: undefined,
+  }
+}
+
+/** Whether a source can take one more queue for a task. */
+export function hasPlaceFor(source: ClaimSource, partition: Partition, task: ServedTask): boolean {
+  const isFitting = source.task === (task.isClaimedAlone ? task : undefined)
+  return isFitting && source.partition === partition && source.queues.length < CLAIM_QUEUE_COUNT_MAX
 }
 
 /** Whether no claim is pending: a source has one at a time. */
@@ -62,7 +76,8 @@ export function isFree(source: ClaimSource): boolean {
 
 /** Whether a claim is due and none is pending. */
 export function isClaimDue(source: ClaimSource): boolean {
-  return isFree(source) && (source.hasReadyHint || source.isSweepDue)
+  // All its queues may have been learnt and forgotten.
+  return isFree(source) && (source.hasReadyHint || source.isSweepDue) && source.queues.length > 0
 }
 
 /** Notes since when a claim is due. */

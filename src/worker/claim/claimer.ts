@@ -3,16 +3,17 @@
  * case. A claim without a reply is retried with the same request id, so the executions that it leased are returned again.
  */
 import { CLAIM_COUNT_MAX } from '../../kernel/index.ts'
-import type { ClaimInput, ClaimResult } from '../../kernel/index.ts'
+import type { ClaimInput, ClaimResult, QueueName } from '../../kernel/index.ts'
 import { backoffMs, randomSeed } from '../../runtime/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Wake } from '../../stores/store.ts'
-import { readyIndexesOf } from './claim-group.ts'
-import type { ClaimGroup } from './claim-group.ts'
-import { inClaimOrder, isClaimDue, isFree, makeSources, markDue } from './claim-source.ts'
+import { groupQueues, readyIndexesOf } from './claim-group.ts'
+import { hasPlaceFor, inClaimOrder, isClaimDue, isFree, makeSource, makeSources, markDue } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
+import { LearntQueues } from './learnt-queues.ts'
+import type { ServedTask, WorkerScope } from '../served-task.ts'
 import type { Slots } from './slots.ts'
 import type { CallHealth } from '../../stores/store-health.ts'
 import { BACKOFF_MAX_MS } from '../store/retry-until-answered.ts'
@@ -34,6 +35,9 @@ const THROTTLE_MS = 20
 
 const NONE_REPORTED: ReadonlyMap<Partition, number> = new Map()
 
+/** A claim source whose executions take several slots and that is due for so long stops the claims of others until it fits. */
+const PATIENCE_MS = 1_000
+
 export interface ClaimerSettings {
   readonly workerId: string
   readonly workerInstanceId: string
@@ -45,7 +49,9 @@ export interface ClaimerOptions {
   readonly batcher: Batcher
   readonly runtime: Runtime
   readonly settings: ClaimerSettings
-  readonly groups: readonly ClaimGroup[]
+  readonly tasks: readonly ServedTask[]
+  readonly lanes: readonly string[] | undefined
+  readonly scope: WorkerScope
   readonly slots: Slots
   readonly health: CallHealth
 }
@@ -72,8 +78,10 @@ export class Claimer {
   readonly #slots: Slots
   readonly #health: CallHealth
   readonly #listener: ClaimListener
-  readonly #sources: readonly ClaimSource[]
+  readonly #namespace: string | undefined
+  readonly #sources: ClaimSource[]
   readonly #sourcesByIndex = new Map<Partition, Map<string, ClaimSource>>()
+  readonly #learnt: LearntQueues
   #pendingCount = 0
   #claimCount = 0
   /** How long a claim takes on average. */
@@ -88,8 +96,25 @@ export class Claimer {
     this.#slots = options.slots
     this.#health = options.health
     this.#listener = listener
-    this.#sources = makeSources(options.batcher.store.settings.executionPartitions, options.groups)
-    for (const source of this.#sources) this.#register(source)
+    this.#namespace = options.scope.namespace
+    const groups = groupQueues(options.tasks, options.lanes)
+    this.#sources = makeSources(options.batcher.store.settings.executionPartitions, groups)
+    for (const source of this.#sources) this.#register(source, source.queues)
+    this.#learnt = this.#learnQueues(options)
+  }
+
+  #learnQueues(options: ClaimerOptions): LearntQueues {
+    return new LearntQueues(options, {
+      onLearnt: (partition, queue, task) => this.#addQueue(partition, queue, task),
+      onForgotten: (partition, queue) => this.#removeQueue(partition, queue),
+      onListed: () => this.claim(),
+      onFabricClosed: () => this.#listener.onFabricClosed(),
+    })
+  }
+
+  start(): void {
+    this.#learnt.start()
+    this.sweep()
   }
 
   get pendingCount(): number {
@@ -106,7 +131,7 @@ export class Claimer {
       return isDue
     }
     for (const index of wake.ready) {
-      const source = sources.get(index)
+      const source = sources.get(index) ?? this.#learnSource(wake.partition, index)
       if (source === undefined) continue
       this.#hint(source)
       isDue = true
@@ -193,6 +218,7 @@ export class Claimer {
 
   #stop(): void {
     this.#isOpen = false
+    this.#learnt.close()
     this.#sweepTimer?.cancel()
     for (const source of this.#sources) source.throttleTimer?.cancel()
   }
@@ -226,10 +252,40 @@ export class Claimer {
     return false
   }
 
-  #register(source: ClaimSource): void {
+  #register(source: ClaimSource, queues: readonly QueueName[]): void {
     const sources = this.#sourcesByIndex.get(source.partition) ?? new Map<string, ClaimSource>()
     this.#sourcesByIndex.set(source.partition, sources)
-    for (const index of readyIndexesOf(source.group)) sources.set(index, source)
+    for (const index of readyIndexesOf(queues)) sources.set(index, source)
+  }
+
+  /** Returns the source of a queue that a wake-up was the first to name, if the worker may serve it. */
+  #learnSource(partition: Partition, index: string): ClaimSource | undefined {
+    const isLearnt = this.#learnt.consider(partition, index)
+    return isLearnt ? this.#sourcesByIndex.get(partition)?.get(index) : undefined
+  }
+
+  #addQueue(partition: Partition, queue: QueueName, task: ServedTask): void {
+    const source =
+      this.#sources.find((other) => hasPlaceFor(other, partition, task)) ?? this.#addSource(partition, task)
+    source.queues = [...source.queues, queue]
+    this.#register(source, [queue])
+    this.#hint(source)
+  }
+
+  #addSource(partition: Partition, task: ServedTask): ClaimSource {
+    const source = makeSource(partition, { queues: [], task: task.isClaimedAlone ? task : undefined })
+    this.#sources.push(source)
+    return source
+  }
+
+  #removeQueue(partition: Partition, queue: QueueName): void {
+    const sources = this.#sourcesByIndex.get(partition)
+    for (const index of readyIndexesOf([queue])) {
+      const source = sources?.get(index)
+      if (source === undefined) continue
+      source.queues = source.queues.filter((other) => other.lane !== queue.lane || other.class !== queue.class)
+      sources?.delete(index)
+    }
   }
 
   #hint(source: ClaimSource): void {
@@ -264,24 +320,33 @@ export class Claimer {
    * least the slots that these have freed.
    */
   #claimFrom(sources: readonly ClaimSource[], reported: ReadonlyMap<Partition, number>): void {
-    sources.forEach((source, i) => {
+    for (const [i, source] of sources.entries()) {
       const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, PENDING_CLAIM_LIMIT - this.#pendingCount)
       const request = this.#createRequest(source, sharedBy, reported.get(source.partition))
       if (request !== undefined) void this.#send(request)
-    })
+      else if (this.#waitsForSlots(source)) return
+    }
+  }
+
+  /** Prevents starvation: single slots that others refill at once would never be enough for an execution that takes several. */
+  #waitsForSlots({ task, hasReadyHint, dueSince }: ClaimSource): boolean {
+    return task !== undefined && task.slots > 1 && hasReadyHint && dueSince < this.#runtime.monotonic() - PATIENCE_MS
   }
 
   /** Reserves slots and creates a claim. Returns undefined if there is no room. */
   #createRequest(source: ClaimSource, sharedBy: number, least = 0): ClaimRequest | undefined {
     if (this.#pendingCount >= PENDING_CLAIM_LIMIT) return undefined
-    const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.group.task, sharedBy, least))
-    if (count === 0) return undefined
+    const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.task, sharedBy, least))
+    // Executions that take several slots may never find room by chance, so a claim of none finds out whether any wait.
+    const isProbe = count === 0 && (source.task?.slots ?? 1) > 1 && source.isSweepDue && !source.hasReadyHint
+    if (count === 0 && !isProbe) return undefined
     const { workerId, workerInstanceId, leaseTtlMs } = this.#settings
     const input: ClaimInput = {
       requestId: this.#runtime.uuid(),
       workerId,
       workerInstanceId,
-      queues: source.group.queues,
+      namespace: this.#namespace,
+      queues: source.queues,
       count,
       leaseTtlMs,
       seed: randomSeed(this.#runtime),
@@ -293,7 +358,7 @@ export class Claimer {
     source.claimOrder = ++this.#claimCount
     source.request = request
     this.#pendingCount += 1
-    this.#reserve(source.group, count)
+    this.#reserve(source.task, count)
     return request
   }
 
@@ -301,12 +366,12 @@ export class Claimer {
     const { source } = request
     source.request = undefined
     this.#pendingCount -= 1
-    this.#reserve(source.group, -request.input.count)
+    this.#reserve(source.task, -request.input.count)
   }
 
-  #reserve(group: ClaimGroup, count: number): void {
-    this.#slots.requestedCount += count
-    if (group.task !== undefined) group.task.requestedCount += count
+  #reserve(task: ServedTask | undefined, count: number): void {
+    this.#slots.requestedSlots += count * (task?.slots ?? 1)
+    if (task !== undefined) task.requestedCount += count
   }
 
   #resend(request: ClaimRequest, count: number): void {

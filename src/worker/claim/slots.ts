@@ -1,6 +1,7 @@
 /**
- * The concurrency slots of a worker. A handler occupies a slot while it runs; prefetched executions queue for one. A task with a
- * concurrency limit prefetches no more than it can run, so it cannot block other tasks.
+ * The concurrency slots of a worker. A handler occupies the slots of its task while it runs, mostly one; prefetched executions queue
+ * for them. A task with a concurrency limit prefetches no more than it can run, so it cannot block other tasks. A task that takes several
+ * slots prefetches nothing: an execution that waits for slots here could start in another worker.
  */
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { ServedTask } from '../served-task.ts'
@@ -19,8 +20,10 @@ export class Slots {
   #nextOrder = 0
   runningCount = 0
   waitingCount = 0
-  /** Executions that pending claims may return. */
-  requestedCount = 0
+  #runningSlots = 0
+  #waitingSlots = 0
+  /** Slots of the executions that pending claims may return. */
+  requestedSlots = 0
   /** Executions whose outcome is being reported. */
   settlingCount = 0
 
@@ -32,15 +35,17 @@ export class Slots {
   }
 
   /**
-   * Returns how many executions one claim may request: of one task with a limit, or of all tasks without one. 0 while enough
-   * wait for a slot. Concurrent claims share the room, but each gets `least` if there is as much.
+   * Returns how many executions one claim may request: of one task that is claimed alone, or of all others. 0 while enough
+   * wait for a slot. Concurrent claims share the room, but each gets `least` and room for one execution if there is as much.
    */
   roomFor(task: ServedTask | undefined, sharedBy: number, least: number): number {
-    const ahead = this.#prefetchLimit()
+    const slots = task?.slots ?? 1
+    const ahead = slots > 1 ? 0 : this.#prefetchLimit()
     const limit = this.#concurrency + ahead
-    if (this.waitingCount > ahead / 2 || this.settlingCount >= limit * SETTLING_PER_LEASED) return 0
-    const room = Math.max(0, limit - this.runningCount - this.waitingCount - this.requestedCount)
-    return Math.min(Math.max(Math.ceil(room / sharedBy), Math.min(least, room)), this.#ownRoom(task, ahead))
+    if (this.#waitingSlots > ahead / 2 || this.settlingCount >= limit * SETTLING_PER_LEASED) return 0
+    const room = Math.max(0, limit - this.#runningSlots - this.#waitingSlots - this.requestedSlots)
+    const share = Math.max(Math.ceil(room / sharedBy), Math.min(Math.max(least, slots), room))
+    return Math.min(Math.floor(share / slots), this.#ownRoom(task, ahead))
   }
 
   wait(leased: LeasedExecution): void {
@@ -49,28 +54,29 @@ export class Slots {
     this.#countWaiting(leased.task, 1)
   }
 
-  /** Dequeues the longest waiting execution that may start now, and occupies a slot for it. */
+  /**
+   * Dequeues the longest waiting execution that may start now, and occupies its slots. No later one overtakes it while it waits
+   * for several slots.
+   */
   start(): LeasedExecution | undefined {
-    if (this.waitingCount === 0 || this.runningCount >= this.#concurrency) return undefined
+    if (this.waitingCount === 0 || this.#runningSlots >= this.#concurrency) return undefined
     let first: LeasedExecution | undefined
     for (const [task, queue] of this.#queues) {
       const candidate = queue[0]
       if (candidate === undefined || task.isSaturated) continue
       if (first === undefined || candidate.order < first.order) first = candidate
     }
-    if (first === undefined) return undefined
+    if (first === undefined || this.#runningSlots + first.task.slots > this.#concurrency) return undefined
     this.#queues.get(first.task)?.shift()
     this.#countWaiting(first.task, -1)
-    this.runningCount += 1
-    first.task.runningCount += 1
+    this.#countRunning(first.task, 1)
     return first
   }
 
-  /** Frees the slot of a handler that has returned. */
+  /** Frees the slots of a handler that has returned. */
   free(leased: LeasedExecution): void {
     this.#recentEnds.add()
-    this.runningCount -= 1
-    leased.task.runningCount -= 1
+    this.#countRunning(leased.task, -1)
   }
 
   /** Removes an execution from the queue. Returns whether it was queued. */
@@ -105,8 +111,15 @@ export class Slots {
     return withdrawn
   }
 
+  #countRunning(task: ServedTask, change: number): void {
+    this.runningCount += change
+    this.#runningSlots += change * task.slots
+    task.runningCount += change
+  }
+
   #countWaiting(task: ServedTask, change: number): void {
     this.waitingCount += change
+    this.#waitingSlots += change * task.slots
     task.waitingCount += change
   }
 

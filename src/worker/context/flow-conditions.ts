@@ -2,6 +2,7 @@
  * The conditions of nodes. A condition is a function in the definition of a flow, so the worker draws the graph again, from the
  * input that was stored with the flow. A worker that cannot do that releases the execution to other workers.
  */
+import { storedNodeName } from '../../client/checks/hashed-names.ts'
 import { decodeValue } from '../../client/checks/payload.ts'
 import type { AnyFlow } from '../../client/define/flow.ts'
 import type { Condition } from '../../client/define/graph-builder.ts'
@@ -91,7 +92,7 @@ export class FlowConditions {
     try {
       const { nodes } = await drawFlow(flow, decodeValue(info, input))
       const conditions = new Map<string, Condition>()
-      for (const node of nodes) if (node.when !== undefined) conditions.set(node.name, node.when)
+      for (const node of nodes) if (node.when !== undefined) conditions.set(storedNodeName(node.name), node.when)
       return conditions
     } catch (error) {
       const { message } = failureOf('error', error)

@@ -13,7 +13,7 @@ import type {
   MemberReference,
 } from '../../client/define/member-flow.ts'
 import { boolean, shape, unchecked } from '../../options/shape.ts'
-import { checkTaskName } from '../../client/checks/names.ts'
+import { checkInputName, checkNodeName } from '../../client/checks/hashed-names.ts'
 import type { AnyTask } from '../../client/define/task.ts'
 import { UPSTREAM_MARK, checkOnFailure, checkUpstreams, toleranceOf } from '../../client/define/upstreams.ts'
 import type { AnyInputs, Upstream } from '../../client/define/upstreams.ts'
@@ -89,7 +89,7 @@ export class MemberFlowCalls implements MemberFlow {
     this.#logFailure(this.#call(() => this.#dependOn(member, options)))
 
   readonly member: MemberFlow['member'] = (name) =>
-    asUpstream({ id: memberIdOf(this.#flowId(), checkTaskName(name, 'node name')), node: name })
+    asUpstream({ id: memberIdOf(this.#flowId(), checkNodeName(name)), node: name })
 
   readonly wait: MemberFlow['wait'] = () => this.#logFailure(this.#waitForInputs())
 
@@ -130,7 +130,7 @@ export class MemberFlowCalls implements MemberFlow {
   ): Promise<AddedMember<Returned, Name>> {
     const flowId = this.#flowId()
     const leased = this.#leased
-    checkTaskName(name, 'node name')
+    const stored = checkNodeName(name)
     const { after, inputs = true, awaited = true, as, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     const { batcher } = this.#services
@@ -140,7 +140,7 @@ export class MemberFlowCalls implements MemberFlow {
     const given = awaited ? this.#givenOutcome(executionId, hands) : undefined
     if (given !== undefined) return addedMember(executionId, name, given)
     const upstreams = (waits?.edges ?? []).map(({ upstream, input: as, onFailure }): UpstreamInput => {
-      return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined, onFailure }
+      return { upstreamId: this.#idOf(upstream), hands: inputs ? inputNamed(as) : undefined, onFailure }
     })
     const policy = upstreams.length === 0 ? undefined : waits?.policy
     const setting = { namespace: leased.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
@@ -151,7 +151,7 @@ export class MemberFlowCalls implements MemberFlow {
       {
         flowId,
         executionId,
-        name,
+        name: stored,
         create,
         policy,
         after: upstreams,
@@ -284,5 +284,9 @@ function asUpstream<M extends MemberReference>(member: M): M {
 function handoverAs(as: unknown, name: string | undefined): Handover | undefined {
   if (as === false) return undefined
   const given = as ?? name
-  return given === undefined ? undefined : { as: 'input', name: checkTaskName(given, 'as') }
+  return given === undefined ? undefined : inputNamed(given)
+}
+
+function inputNamed(name: unknown): Handover {
+  return { as: 'input', name: checkInputName(name, 'as') }
 }

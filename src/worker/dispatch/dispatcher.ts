@@ -42,7 +42,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #services: ContextServices
   readonly #settings: DispatcherSettings
-  /** By the classes that they serve. */
+  /** By the versions that they serve. */
   readonly #tasks: ReadonlyMap<string, ServedTask>
   readonly #slots: Slots
   readonly #settler: Settler
@@ -56,7 +56,7 @@ export class Dispatcher {
   constructor({ services, settings, tasks, slots, settler, turnEnd, log }: DispatcherOptions) {
     this.#services = services
     this.#settings = settings
-    this.#tasks = new Map(tasks.flatMap((task) => task.classes.map((className) => [className, task])))
+    this.#tasks = new Map(tasks.flatMap((task) => task.versions.map((version) => [version, task])))
     this.#slots = slots
     this.#settler = settler
     this.#turnEnd = turnEnd
@@ -146,21 +146,21 @@ export class Dispatcher {
   }
 
   async #run(leased: LeasedExecution): Promise<void> {
-    const outcome = this.#services.keeper.ensureLease(leased) ? await this.#attempt(leased) : LEAVE
+    const { keeper } = this.#services
+    let outcome = LEAVE
+    if (keeper.ensureLease(leased)) {
+      keeper.begin(leased)
+      try {
+        outcome = await runAttempt(leased, new HandlerContext(leased, this.#services))
+      } catch (error) {
+        // Unexpected: an attempt returns an outcome for whatever its handler throws. The slot must still become free.
+        this.#log.unclassified(leased, error)
+        outcome = { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
+      }
+    }
     this.#slots.free(leased)
     this.#settler.add(leased, outcome)
     this.#startWaiting()
-  }
-
-  async #attempt(leased: LeasedExecution): Promise<HandlerOutcome> {
-    this.#services.keeper.begin(leased)
-    try {
-      return await runAttempt(leased, new HandlerContext(leased, this.#services))
-    } catch (error) {
-      // Unexpected: an attempt returns an outcome for whatever its handler throws. The slot must still become free.
-      this.#log.unclassified(leased, error)
-      return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
-    }
   }
 
   /** Releases an execution of a task that this worker has no handler for. Unexpected: claims name the served tasks. */

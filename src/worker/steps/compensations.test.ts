@@ -355,6 +355,34 @@ test('a run that fails before it has registered all compensations runs none, and
   expect(done).toEqual(['second', 'first'])
 })
 
+test('a replay from a step that fails before it registers anything undoes the steps that it has kept', async () => {
+  await using world = createWorld()
+  const done: string[] = []
+  let runs = 0
+  world.work([
+    trip.handle(async (_, context) => {
+      runs += 1
+      if (runs === 2) throw new PermanentError('no such customer')
+      await context.step('book flight', () => void done.push('book flight'))
+      await context.compensate('cancel flight', () => void done.push('cancel flight'))
+      await context.step('book car', () => void done.push('book car'))
+      await context.compensate('cancel car', () => void done.push('cancel car'))
+      return 'away'
+    }),
+  ])
+  const execution = await world.fabric.submit(trip, null)
+  await execution.wait()
+  await execution.replay({ from: { step: 'book car' } })
+  await world.advance(10_000)
+
+  expect(await execution.wait()).toMatchObject({
+    outcome: 'failed',
+    failure: { message: 'no such customer' },
+    undoFailure: undefined,
+  })
+  expect(done).toEqual(['book flight', 'book car', 'cancel flight'])
+})
+
 test('after enough incomplete runs the registered compensations run, and the others are reported', async () => {
   await using world = createWorld()
   const done: string[] = []

@@ -1,6 +1,7 @@
 /** The durable calls of a handler context. Created on first use. */
 import { createHash } from 'node:crypto'
 import type { TaskContext } from '../../client/define/context.ts'
+import type { SleepArguments } from '../../client/define/sleep-arguments.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { Compensations } from './compensations.ts'
 import { beginCall } from './durable-call.ts'
@@ -48,8 +49,8 @@ export class DurableContext implements Durable {
 
   readonly sleep: Durable['sleep'] = (name, duration) => this.#begin('sleep', () => this.#waits.sleep(name, duration))
 
-  readonly sleepUntil: Durable['sleepUntil'] = (name, date) =>
-    this.#begin('sleepUntil', () => this.#waits.sleepUntil(name, date))
+  readonly sleepUntil: Durable['sleepUntil'] = (...given: SleepArguments) =>
+    this.#begin('sleepUntil', () => this.#waits.sleepUntil(...given))
 
   readonly waitFor: Durable['waitFor'] = <Answer>(...given: WaitArguments<Answer>) =>
     this.#begin('waitFor', () => this.#waits.waitFor(...given))

@@ -473,6 +473,8 @@ test('sleepUntil resumes at a date, also of a later run, and a date in the past 
     dated.handle(async (_, ctx) => {
       await ctx.sleepUntil('past', new Date(until - 100_000))
       await ctx.sleepUntil('embargo', new Date(until))
+      await ctx.sleepUntil(new Date(until - 1))
+      await ctx.sleepUntil(new Date(until + 1_000))
       return await ctx.now()
     }),
   ])
@@ -485,8 +487,11 @@ test('sleepUntil resumes at a date, also of a later run, and a date in the past 
   await world.advance(30_000)
 
   const at = await execution.result()
-  expect(at).toBeGreaterThanOrEqual(until)
-  expect(at).toBeLessThan(until + 3_000)
+  expect(at).toBeGreaterThanOrEqual(until + 1_000)
+  expect(at).toBeLessThan(until + 4_000)
+  const names: string[] = []
+  for await (const { name } of world.fabric.steps(execution.id)) names.push(name)
+  expect(names).toEqual(['past', 'embargo', 'sleepUntil', 'sleepUntil#2', 'now'])
 })
 
 test('sleepUntil refuses what is no date', async () => {

@@ -12,6 +12,8 @@ import { checkWaitpointKey } from '../../client/checks/signal-names.ts'
 import { answerSignal } from '../../client/define/signal-wait.ts'
 import { optionalClaims } from '../../client/tokens/token-options.ts'
 import type { TokenSigner } from '../../client/tokens/token.ts'
+import { sleepOf } from '../../client/define/sleep-arguments.ts'
+import type { SleepArguments } from '../../client/define/sleep-arguments.ts'
 import { WAITABLE } from '../../client/define/waitable.ts'
 import type { WaitOutcome, WaitPlan, Waitable } from '../../client/define/waitable.ts'
 import { WAITPOINT_EXPIRY_MAX_MS } from '../../kernel/index.ts'
@@ -63,7 +65,8 @@ export class WaitRunner {
     await this.#awaitEnd('sleep', name, () => plan)
   }
 
-  async sleepUntil(givenName: string, date: unknown): Promise<void> {
+  async sleepUntil(...given: SleepArguments): Promise<void> {
+    const [givenName, date] = sleepOf(given)
     const waitMs = msUntil(date, this.#services.runtime.now(), 'date')
     await this.sleep(givenName, Math.max(0, waitMs))
   }

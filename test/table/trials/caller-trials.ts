@@ -148,6 +148,13 @@ export const callerTrials: readonly Trial[] = [
     input: {},
   },
   {
+    operation: 'listQueues',
+    manner: '',
+    atMs: SOON_MS,
+    blobs: [],
+    input: { lane: 'main' },
+  },
+  {
     operation: 'explainExecution',
     manner: '',
     atMs: SOON_MS,

@@ -41,7 +41,7 @@ import {
 import type { World } from './world.ts'
 
 const anyOf: PolicyInput = { policy: 'any_of' }
-const blocked: ExecutionState = { phase: 'blocked', by: 'dependencies' }
+const blocked: ExecutionState = { phase: 'blocked', by: 'dependencies', gate: undefined }
 
 function beside(world: World): World {
   return openFlows(world, false)
@@ -157,7 +157,7 @@ function unmoved(outcome: 'completed' | 'failed'): World {
 function beingReplayed(): World {
   const world = member()
   const execution = theExecution(world)
-  execution.state = { phase: 'blocked', by: 'hold' }
+  execution.state = { phase: 'blocked', by: 'hold', gate: undefined }
   execution.lastReplay = { requestId: 'begun-before', reason: undefined, by: undefined, at: execution.createdAt }
   putDirectly(world, execution)
   changeFlow(world, (flow) => {
@@ -198,7 +198,7 @@ export const besideSituations: readonly Situation[] = [
   },
   {
     name: 'blocked, beside a flow',
-    build: () => beside(inState(fresh(), { phase: 'blocked', by: 'hold' })),
+    build: () => beside(inState(fresh(), { phase: 'blocked', by: 'hold', gate: undefined })),
   },
   { name: 'active, beside a flow', build: () => beside(held()) },
   {

@@ -94,6 +94,7 @@ export const flowTrials: readonly Trial[] = [
   submit('other content, joined', { ...newSubmission(flowId), ...otherContent, ifExists: 'join' }, bySubmission),
   submit('rejected', { ...newSubmission(flowId), ...another, ifExists: 'reject' }, bySubmission),
   submit('replaced', { ...newSubmission(flowId), ...otherContent, ifExists: 'replace' }, bySubmission),
+  submit('after', { ...newSubmission(flowId), ...otherContent, ifExists: 'after' }, bySubmission),
   submit('the last part first', { ...newSubmission(laterFlowId), nodesBefore: 2, nodes: [] }),
   submit('the first part', {
     ...newSubmission(laterFlowId),

@@ -50,7 +50,7 @@ export function otherSubmit(id: ExecutionId): CreateInput {
   return {
     executionId: id,
     requestId: 'submit of ' + id,
-    namespace: 'acme',
+    namespace: 'default',
     task: 'part',
     lane: otherLane,
     class: 'default',
@@ -67,7 +67,7 @@ export function newFlow(id: FlowId, hold: boolean): CreateFlowInput {
   return {
     flowId: id,
     requestId: 'request of ' + id,
-    namespace: 'acme',
+    namespace: 'default',
     name: 'pipeline',
     tags: [{ name: 'plan', value: 'pro', indexed: true }],
     outcomeRule: 'all_members',
@@ -103,7 +103,7 @@ export function newSubmission(id: FlowId): SubmitFlowInput {
   return {
     flowId: id,
     requestId: 'request of ' + id,
-    namespace: 'acme',
+    namespace: 'default',
     name: 'pipeline',
     tags: [],
     outcomeRule: 'all_members',

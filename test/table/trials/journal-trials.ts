@@ -28,12 +28,13 @@ import {
   stepInput,
   stepRetried,
   stepValue,
+  stepsToUndo,
   waitInput,
   withValue,
   withoutValue,
 } from './journal-world.ts'
 import type { OperationCall } from './operation-call.ts'
-import { SOON_MS } from './trial.ts'
+import { DEADLINE_OVER_MS, SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
 import { START_AT, executionId, ownFence } from './world.ts'
 
@@ -86,6 +87,11 @@ function records(manner: string, call: OperationCall, prepare: Trial['prepare'])
 
 function tells(manner: string, input: DeliverSignalInput, prepare: Trial['prepare']): Trial {
   return trial(manner, { operation: 'deliverSignal', input }, signalBytes, prepare)
+}
+
+/** After the deadline, before a due pass. */
+function tellsLate(manner: string, target: string, prepare: Trial['prepare']): Trial {
+  return { ...tells(manner, signalInput(target, 'late'), prepare), atMs: DEADLINE_OVER_MS }
 }
 
 function token(target: string, generation: number, openedAt: Instant): TokenBinding {
@@ -144,6 +150,9 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   tells('at a mailbox, again', signalInput(MAILBOX, 'early'), undefined),
   tells('one too many', signalInput(MAILBOX, 'late'), manySignals),
   tells('one too many that is kept', signalInput(FULL_MAILBOX, 'late'), manyBuffered),
+  tellsLate('at a waitpoint, after the deadline', REPLY, undefined),
+  tellsLate('at a mailbox, after the deadline', MAILBOX, undefined),
+  tellsLate('at a mailbox, after the deadline, with steps to undo', MAILBOX, stepsToUndo),
   tellsWith('with a token', token(REPLY, 1, START_AT), openedAtStart),
   tellsWith('with a token, once too often', token(REPLY, 1, START_AT), busySender),
   tellsWith('with a token, as one sender too many', token(REPLY, 1, START_AT), manySenders),

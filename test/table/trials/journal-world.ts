@@ -192,6 +192,12 @@ export function manySteps(world: World): void {
   })
 }
 
+export function stepsToUndo(world: World): void {
+  changeJournal(world, (journal) => {
+    journal.hasCompletedSteps = true
+  })
+}
+
 export function manyStepBytes(world: World): void {
   changeJournal(world, (journal) => {
     journal.stepBytes = STEP_TOTAL_BYTES

@@ -53,6 +53,11 @@ export function newMemory(): Memory {
   return { records: new Map(), indexes: new Map(), blobs: new Map(), events: [], undo: [] }
 }
 
+/** What is stored is replaced and never changed, so that a copy shares it. */
+export function copyMemory({ records, indexes, blobs, events }: Memory): Memory {
+  return { records: new Map(records), indexes: new Map(indexes), blobs: new Map(blobs), events: [...events], undo: [] }
+}
+
 /** Runs one operation as a store would: all of its writes are kept, or none. */
 export function runOperation<R>(
   memory: Memory,

@@ -154,7 +154,7 @@ export const situations: readonly Situation[] = [
       return world
     },
   },
-  { name: 'blocked', build: () => inState(fresh(), { phase: 'blocked', by: 'hold' }) },
+  { name: 'blocked', build: () => inState(fresh(), { phase: 'blocked', by: 'hold', gate: undefined }) },
   { name: 'active', build: () => held() },
   {
     name: 'active, cancel requested',

@@ -12,12 +12,16 @@ import { graphTrials } from './graph-trials.ts'
 import { holderTrials } from './holder-trials.ts'
 import { furtherSituations, journalSituations } from './journal-situations.ts'
 import { journalTrials } from './journal-trials.ts'
+import { laneTrials } from './lane-trials.ts'
+import { limitSituations } from './limit-situations.ts'
+import { limitTrials } from './limit-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
+import { workerTrials } from './worker-trials.ts'
 import { waitingMembers } from './waiting-members.ts'
 import { START_AT, executionId, say } from './world.ts'
 import type { World } from './world.ts'
@@ -29,6 +33,9 @@ export const trials: readonly Trial[] = callerTrials
   .concat(graphTrials)
   .concat(journalTrials)
   .concat(childTrials)
+  .concat(workerTrials)
+  .concat(laneTrials)
+  .concat(limitTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(childSituations).concat(members)
@@ -37,11 +44,20 @@ const remembering = situations
   .concat(childSituations)
   .concat(furtherSituations)
   .concat(waitingMembers)
+const limitedToo = situations.concat(limitSituations)
 const withFlows = situations.slice(0, 1).concat(besideSituations).concat(members)
+
+/** One situation of each phase, and none at all. Their names begin with the phase. */
+const phaseOf = ({ name }: Situation): string => name.split(/[ ,]/, 1)[0] ?? ''
+const everyPhase = alone.filter(
+  (situation, i) => alone.findIndex((other) => phaseOf(other) === phaseOf(situation)) === i,
+)
 
 /** Where a trial is made: an execution beside a flow is to most operations like one without. */
 export function situationsOf(trial: Trial): readonly Situation[] {
   if (trial.about === 'flow') return withFlows
+  if (trial.about === 'registry') return everyPhase
+  if (trial.about === 'limit') return limitedToo
   return trial.about === 'journal' ? remembering : alone
 }
 
@@ -81,10 +97,14 @@ export function trialName(trial: Trial): string {
 
 export function runTrial(trial: Trial, situation: Situation): Outcome {
   const world = arrange(trial, situation)
+  return runTrialIn(world, storedText(world.memory), trial, situation)
+}
+
+/** The same in a world that `arrange` has made, with the text of what is stored in it. */
+export function runTrialIn(world: World, storedBefore: string, trial: Trial, situation: Situation): Outcome {
   const memory = world.memory
   const phaseBefore = phaseIn(memory)
   const epochBefore = storedRecord(memory, 'execution', executionId)?.epoch ?? 0
-  const storedBefore = storedText(memory)
   const speak = (): Saying => {
     const eventCount = memory.events.length
     const said = say(world, trial.blobs, (tx) => perform(tx, trial))

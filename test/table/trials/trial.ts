@@ -12,9 +12,10 @@ export type Trial = OperationCall & {
   readonly blobs: readonly string[]
   /**
    * A trial of what concerns flows only is made where there is a flow, and where there is nothing at all; one of what an
-   * execution remembers, where it does, and once in every phase besides.
+   * execution remembers, where it does, and once in every phase besides; one of the registry of workers, once in every phase;
+   * one of limits, where an execution needs a permit, and once in every phase besides.
    */
-  readonly about?: 'flow' | 'journal' | undefined
+  readonly about?: 'flow' | 'journal' | 'registry' | 'limit' | undefined
   /** What else has happened before the operation is tried, if anything. */
   readonly prepare?: ((world: World) => void) | undefined
 }

@@ -127,7 +127,7 @@ function aSubmit(walk: Walk): CreateInput {
     executionId: id,
     key: draw(walk, 2) === 0 ? 'key:' + id : undefined,
     requestId: request(walk),
-    namespace: 'acme',
+    namespace: 'default',
     task: 'report',
     lane: oneOf(walk, lanes, 'main'),
     class: oneOf(walk, classes, ''),

@@ -88,7 +88,7 @@ export function submitWithoutPayload(requestId: string): CreateInput {
     executionId,
     key: 'report:acme',
     requestId,
-    namespace: 'acme',
+    namespace: 'default',
     task: 'report',
     lane: 'main',
     class: 'default',

@@ -61,7 +61,8 @@ export async function cancelFlow(
 
 function answerText(id: string, result: FlowCancelled): string {
   const what = result.kind === 'cancelled' ? `${id} cancelled` : `${id} was cancelled already, by ${result.policy}`
-  return `${what}; ${leftText(result)}`
+  const dropped = result.droppedFollowUp === true ? '; its follow-up was dropped' : ''
+  return `${what}; ${leftText(result)}${dropped}`
 }
 
 function leftText({ policy, liveCount }: FlowCancelled): string {

@@ -1,10 +1,11 @@
 /** Commands for executions that were given the key or the id of a flow. */
 import { invalidInput } from '../../../client/index.ts'
 import { hasFlowIdForm, isExecutionId } from '../../../client/transport/ids.ts'
-import type { FlowId, MemberView } from '../../../kernel/index.ts'
+import type { FlowId, MemberView, PublicFlowState } from '../../../kernel/index.ts'
 import type { Session } from '../../session/shell.ts'
 import { nameOf } from '../../text/flow-levels.ts'
 import { errorOf } from '../../text/flow-text.ts'
+import { isIgnored } from '../../text/ignored-failure.ts'
 import { printable } from '../../text/printable.ts'
 import { failedMembers, readMembers } from './members.ts'
 
@@ -37,7 +38,7 @@ async function findFlow({ fabric }: Session, idOrKey: string): Promise<FlowId | 
 export async function explainFlow({ fabric, output }: Session, flowId: FlowId): Promise<void> {
   const { state, memberCount, liveCount } = await fabric.describeFlow(flowId)
   const members = await readMembers(fabric.try, flowId)
-  const failed = failedMembers(members).map((view) => ({ ...placeOf(view), text: errorOf(view.execution) }))
+  const failed = failedMembers(members, state).map((view) => ({ ...placeOf(view), text: failureText(view, state) }))
   const deciding = liveCount === 0 ? failed : [...failed, ...(await liveMembers(fabric, members))]
   const shown = deciding.slice(0, EXPLAINED_MAX)
   const text = [
@@ -58,13 +59,18 @@ async function liveMembers(fabric: Session['fabric'], members: readonly MemberVi
   )
 }
 
+function failureText(view: MemberView, flowState: PublicFlowState): string {
+  return `${errorOf(view.execution)}${isIgnored(view, flowState) ? ' (ignored by the flow)' : ''}`
+}
+
 function placeOf(view: MemberView): { readonly node: string; readonly id: string } {
   return { node: nameOf(view), id: view.execution.id }
 }
 
 /** A flow is replayed from a node, so this names the commands for the nodes that failed. */
 export async function refuseToReplayFlow({ fabric }: Session, idOrKey: string, flowId: FlowId): Promise<never> {
-  const failed = failedMembers(await readMembers(fabric.try, flowId))
+  const { state } = await fabric.describeFlow(flowId)
+  const failed = failedMembers(await readMembers(fabric.try, flowId), state)
   const commands = failed.slice(0, COMMAND_MAX).map((view) => `flowfabric flow replay ${idOrKey} ${nameOf(view)}`)
   const advice = commands.length === 0 ? 'None of its nodes has failed.' : `Run ${commands.join(', or ')}.`
   throw invalidInput('id', `${idOrKey} is a flow, which is replayed from a node. ${advice}`)

@@ -55,7 +55,7 @@ function pageText(
   isWhole: boolean,
   output: Output,
 ): string {
-  const page = flowText(description, failedMembers(members), output)
+  const page = flowText(description, failedMembers(members, description.state), output)
   if (members.length === 0) return page
-  return `${page}\n\n${graphText(members, { at: description.at, painter: output, isWhole })}`
+  return `${page}\n\n${graphText(members, { at: description.at, flowState: description.state, painter: output, isWhole })}`
 }

@@ -14,6 +14,9 @@ import { stopExecution } from './end-execution.ts'
 /** The reason of children whose parent was cancelled or has reached its deadline. `by` names the parent. */
 export const PARENT_STOPPED = 'parent_stopped'
 
+/** The reason of a child that its parent needs no more, because another child of a wait for all has failed. */
+export const SIBLING_FAILED = 'sibling_failed'
+
 /**
  * Cancels children whose cancel is pending, as far as the operation has room, and puts the execution with the position to
  * continue from. The steps are guarded by the execution, so no child is missed.
@@ -76,7 +79,8 @@ function reasonForLoser(tx: Tx, step: Step, joins: Map<string, Step | undefined>
 
 function reasonToCancel(join: Join | undefined): string | undefined {
   if (join === undefined || join.losers === 'let_run' || join.verdict === 'pending') return undefined
-  return join.verdict === 'satisfied' ? LOST_TO_SIBLING : LOST_TO_FAILURE
+  if (join.verdict === 'satisfied') return LOST_TO_SIBLING
+  return join.policy === 'all' ? SIBLING_FAILED : LOST_TO_FAILURE
 }
 
 /** Stops a child as a cancel would: its holder has a grace, and a child with completed steps may undo them. */

@@ -80,3 +80,17 @@ export function stopExecution(tx: Tx, execution: Execution, stop: Stop, how: Lea
   if (execution.member !== undefined) countChange(tx, execution, before)
   return 'unwinding'
 }
+
+/**
+ * Stops an execution at its total deadline, in any phase and with any retries left. With completed steps its handler
+ * may undo them first.
+ */
+export function stopAtDeadline(tx: Tx, execution: Execution): void {
+  const failure: Failure = {
+    category: 'deadline',
+    message: 'the execution did not end before its deadline',
+    stack: undefined,
+    at: tx.now,
+  }
+  stopExecution(tx, execution, { outcome: 'expired', reason: 'execution_deadline', by: undefined, failure }, 'expired')
+}

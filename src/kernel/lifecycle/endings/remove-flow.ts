@@ -18,7 +18,7 @@ const FLOW_RESERVE = 2
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
   if (!removeMembers(tx, flow, removed) || tx.room() < FLOW_RESERVE) return false
   if (flow.removedAt === undefined) tx.emit('flow_purged', flowSubject(flow), {})
-  if (flow.input !== undefined) tx.forget(flowInputKey(flow.id))
+  if (flow.input !== undefined) tx.forget(flowInputKey(flow))
   if (keepsId(tx, flow)) keepIdOnly(tx, flow)
   else tx.remove('flow', flow.id)
   return true
@@ -63,6 +63,7 @@ function keepIdOnly(tx: Tx, flow: Flow): void {
   flow.shortGroupCount = 0
   flow.ignoredCount = undefined
   flow.input = undefined
+  flow.inputSlot = undefined
   tx.put(flow)
 }
 

@@ -26,51 +26,49 @@ export function hasTimedOut({ state }: Execution, now: Instant): boolean {
   return state.phase === 'suspended' && state.until !== undefined && state.until <= now
 }
 
-/** Whether the timeout of a wait ends its execution. */
-export function endsExecution(onTimeout: TimeoutBehaviour): boolean {
-  return onTimeout === 'fail' || onTimeout === 'cancel' || onTimeout === 'expire'
+/** What a time limit does to an execution: it ends, it is stopped and undoes its steps first, its wait ends, or it is escalated. */
+export type LimitEffect = 'ends' | 'stops' | 'resumes' | 'escalates'
+
+/** Returns what the timeout of a wait does to its execution. */
+export function timeoutEffect(execution: Execution, onTimeout: TimeoutBehaviour): LimitEffect {
+  if (onTimeout === 'escalate') return 'escalates'
+  if (onTimeout === 'resume' || onTimeout === 'resume_with_signal') return 'resumes'
+  if (!hasCompensations(execution)) return 'ends'
+  // An execution that undoes its steps ends anyway, after its compensations have run.
+  return execution.unwinding === undefined ? 'stops' : 'resumes'
 }
 
 /** Ends a wait that has timed out, or escalates it, as requested. */
 export function timeOutWait(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
-  const message = `the wait for "${step.name}" was not answered in time`
-  const failure = { category: SUSPENSION_TIMEOUT, message, stack: undefined, at: tx.now }
-  const isOver = endsExecution(wait.onTimeout)
-  // It ends anyway, and its handler has compensations to run before.
-  if (isOver && execution.unwinding !== undefined && hasCompensations(execution)) {
-    resumeFrom(tx, execution, step, TIMED_OUT)
-    return
-  }
-  switch (wait.onTimeout) {
-    case 'resume':
+  const { onTimeout } = wait
+  switch (timeoutEffect(execution, onTimeout)) {
+    case 'resumes':
+      if (onTimeout === 'resume_with_signal') recordTimeoutSignal(tx, execution, step, wait)
       resumeFrom(tx, execution, step, TIMED_OUT)
       return
-    case 'resume_with_signal':
-      recordTimeoutSignal(tx, execution, step, wait)
-      resumeFrom(tx, execution, step, TIMED_OUT)
-      return
-    case 'escalate':
+    case 'escalates':
       escalate(tx, execution, step, wait)
       return
-    case 'cancel': {
-      const cancel = { reason: SUSPENSION_TIMEOUT, by: BY_ENGINE }
-      if (unwindCompensated(tx, execution, { outcome: 'cancelled', ...cancel }, 'cancelled')) return
-      endCancelled(tx, execution, cancel)
-      return
-    }
-    case 'fail':
-      execution.failureCount = execution.failureCount + 1
-      endByTimeout(tx, execution, 'failed', failure)
-      return
-    case 'expire':
-      endByTimeout(tx, execution, 'expired', failure)
+    case 'stops':
+    case 'ends':
+      stopByTimeout(tx, execution, step, onTimeout)
       return
   }
 }
 
 /** Ends an execution, after its compensations have run. */
-function endByTimeout(tx: Tx, execution: Execution, outcome: 'failed' | 'expired', failure: Failure): void {
-  const stop = { outcome, reason: SUSPENSION_TIMEOUT, by: undefined, failure }
+function stopByTimeout(tx: Tx, execution: Execution, step: Step, onTimeout: TimeoutBehaviour): void {
+  if (onTimeout === 'cancel') {
+    const cancel = { reason: SUSPENSION_TIMEOUT, by: BY_ENGINE }
+    if (unwindCompensated(tx, execution, { outcome: 'cancelled', ...cancel }, 'cancelled')) return
+    endCancelled(tx, execution, cancel)
+    return
+  }
+  const message = `the wait for "${step.name}" was not answered in time`
+  const failure: Failure = { category: SUSPENSION_TIMEOUT, message, stack: undefined, at: tx.now }
+  const outcome = onTimeout === 'fail' ? 'failed' : 'expired'
+  if (outcome === 'failed') execution.failureCount = execution.failureCount + 1
+  const stop = { outcome, reason: SUSPENSION_TIMEOUT, by: undefined, failure } as const
   if (unwindCompensated(tx, execution, stop, outcome)) return
   endExecution(tx, execution, { ...stop, how: outcome, attemptOutcome: outcome })
 }

@@ -4,6 +4,7 @@ import { liveCount, newWalk } from '../../rules/flow-state.ts'
 import type { Tx } from '../../tx.ts'
 import { putFlow } from '../flow-counts.ts'
 import { enterFlowCancelled } from '../flow-phases.ts'
+import { dropPendingGraph } from './pending-graph.ts'
 import { walkFlow } from './flow-walk.ts'
 
 export interface FlowCancel {
@@ -21,6 +22,7 @@ export function beginCancel(tx: Tx, flow: Flow, input: FlowCancel): void {
   const wasHeld = flow.state.phase === 'held'
   // No member of an incomplete graph may run.
   const policy = wasHeld && flow.submission !== undefined ? 'cancel_all' : input.policy
+  dropPendingGraph(tx, flow)
   enterFlowCancelled(tx, flow, { ...input, policy })
   const isEmpty = liveCount(flow.counts) === 0
   if (policy === 'flow_only') {

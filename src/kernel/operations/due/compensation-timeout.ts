@@ -1,17 +1,11 @@
 import { endUnwound } from '../../lifecycle/endings/end-execution.ts'
-import { unwindingUntil } from '../../rules/execution-state.ts'
+import { isPastUnwinding } from '../../rules/execution-state.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Ends an execution that has not undone its steps in time, or that no worker has claimed for it. */
 export const compensationTimeout: DueCase = {
   name: 'compensation_timeout',
-  isDue: (execution, now) => {
-    const state = execution.state
-    const until = unwindingUntil(execution)
-    if (until === undefined || state.phase === 'ended' || until > now) return false
-    // A handler has run no longer than its lease.
-    return state.phase !== 'active' || until < state.lease.expiresAt
-  },
+  isDue: isPastUnwinding,
   run: (tx, execution) =>
     endUnwound(tx, execution, {
       category: 'compensation_timeout',

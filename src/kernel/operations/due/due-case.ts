@@ -1,5 +1,6 @@
 /** A timed case handles one execution that is due. The due pass runs the first case that is due. */
-import type { Execution, Flow, Instant } from '../../model/records.ts'
+import type { NamedType } from '../../model/named-types.ts'
+import type { Execution, Flow, Instant, RecordTypes } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface DueCase {
@@ -14,6 +15,14 @@ export interface FlowDueCase {
   readonly name: DueCaseName
   readonly isDue: (flow: Flow, now: Instant) => boolean
   readonly run: (tx: Tx, flow: Flow) => void
+}
+
+/** A timed case of a record whose id is a name. It must move or remove the timer of the record. */
+export interface NamedDueCase<T extends NamedType = NamedType> {
+  readonly name: DueCaseName
+  /** When the record is due; undefined without a timer. */
+  readonly dueAt: (record: RecordTypes[T]) => Instant | undefined
+  readonly run: (tx: Tx, record: RecordTypes[T]) => void
 }
 
 export type DueCaseName =
@@ -34,3 +43,9 @@ export type DueCaseName =
   | 'flow_cancel'
   | 'flow_replay'
   | 'submission_abandoned'
+  | 'worker_expiry'
+  | 'flow_follow_up'
+  | 'share_expiry'
+  | 'permit_expiry'
+  | 'gauge_idle'
+  | 'unblock'

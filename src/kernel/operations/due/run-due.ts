@@ -1,4 +1,5 @@
 /** The due pass: handles everything in a partition that time alone changes, earliest first. */
+import { dueNamed, runDueNamed, timedTypesIn } from './due-named.ts'
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
 import { childCanceller } from './child-canceller.ts'
@@ -8,6 +9,7 @@ import type { DueCase, DueCaseName, FlowDueCase } from './due-case.ts'
 import { edgeCancelDispatcher } from './edge-cancel-dispatcher.ts'
 import { edgeDispatcher } from './edge-dispatcher.ts'
 import { executionDeadline } from './execution-deadline.ts'
+import { flowFollowUp } from './flow-follow-up.ts'
 import { flowCancel, flowRelease, flowReplay } from './flow-walks.ts'
 import { journalSweeper } from './journal-sweeper.ts'
 import { leaseExpiry } from './lease-expiry.ts'
@@ -18,7 +20,9 @@ import { waitReminder } from './wait-reminder.ts'
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
 import { flowDueAt } from '../../rules/flow-state.ts'
-import { DUE_INDEX } from '../../model/indexes.ts'
+import type { PartitionFamily } from '../../model/families.ts'
+import { DUE_INDEX, timersIndex } from '../../model/indexes.ts'
+import type { NamedType } from '../../model/named-types.ts'
 import { currentStepId } from '../../lifecycle/find-step.ts'
 import { scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import {
@@ -54,7 +58,13 @@ export const dueCases: readonly DueCase[] = [
   journalSweeper,
 ]
 
-export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
+export const flowDueCases: readonly FlowDueCase[] = [
+  flowFollowUp,
+  flowRelease,
+  flowCancel,
+  flowReplay,
+  submissionAbandoned,
+]
 
 /** Where the next call of a pass begins. */
 export interface DueCursor extends Position {
@@ -64,10 +74,12 @@ export interface DueCursor extends Position {
 
 export interface DueInput {
   readonly limit: number
+  /** The family of the partition; `fp` unless given. */
+  readonly family?: PartitionFamily | undefined
   readonly filter?: TenantFilter | undefined
   /** Where an earlier call of the same pass stopped. */
   readonly from?: DueCursor | undefined
-  /** Executions that failed repeatedly and are skipped for a while. */
+  /** Records that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
   readonly seed: number
   /** Reports of parts of this call that were applied before it had to run again. Only a store sets it. */
@@ -96,7 +108,9 @@ export interface DueResult {
 
 export function runDue(tx: Tx, input: DueInput): DueResult {
   const limit = dueLimit(input)
-  const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
+  const types = timedTypesIn(input.family ?? 'fp')
+  const indexes = dueIndexes(input)
+  const due = readsDue(input) ? tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit }) : []
   const pass = newPass(input, false)
   const executionIds: string[] = []
   const flowIds: string[] = []
@@ -107,17 +121,29 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
   }
   runDueExecutions(tx, pass, executionIds)
   runDueFlows(tx, pass, flowIds)
-  const hasHidden = input.from?.hasHidden === true || tx.hides(DUE_INDEX)
+  runDueNames(tx, pass, types, limit)
+  const hasHidden = input.from?.hasHidden === true || indexes.some((index) => tx.hides(index))
   const next = nextOf(pass, due, limit)
   const handled = inDueOrder(pass.handled, input.applied)
   return {
     kind: 'due',
     handled: handled.map((report) => ({ case: report.case, executionId: report.executionId })),
     next: next === undefined ? undefined : { score: next.score, id: next.id, hasHidden },
-    nextDueAt: next === undefined ? upcomingAt(tx, hasHidden) : undefined,
+    nextDueAt: next === undefined ? upcomingAt(tx, indexes, hasHidden) : undefined,
     oldestDueAt: handled[0]?.dueAt,
     at: tx.now,
   }
+}
+
+/** Executions and flows are only in partitions of their own family. */
+function readsDue({ family = 'fp' }: DueInput): boolean {
+  return family === 'fp'
+}
+
+/** The indexes of timers that a pass reads. */
+export function dueIndexes(input: DueInput): string[] {
+  const named = timedTypesIn(input.family ?? 'fp').map(timersIndex)
+  return readsDue(input) ? [DUE_INDEX, ...named] : named
 }
 
 /** How many records a pass examines. */
@@ -134,8 +160,12 @@ function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Posit
 }
 
 /** A hidden record is still due if the batch that read it does not commit. */
-function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
-  const upcoming = tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
+function upcomingAt(tx: Tx, indexes: readonly string[], hasHidden: boolean): Instant | undefined {
+  let upcoming: Instant | undefined = undefined
+  for (const index of indexes) {
+    const first = tx.range({ index, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
+    if (first !== undefined) upcoming = Math.min(upcoming ?? first, first)
+  }
   return hasHidden ? Math.min(upcoming ?? Infinity, tx.now + DUE_HIDDEN_MS) : upcoming
 }
 
@@ -286,6 +316,20 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
     return { case: dueCase.name, executionId: flow.id, dueAt: since }
   }
   return undefined
+}
+
+/** A handled record leaves the index, so a pass without room for all is continued from the start. */
+function runDueNames(tx: Tx, pass: DuePass, types: readonly NamedType[], limit: number): void {
+  for (const { type, id } of dueNamed(tx, types, limit, pass.input.skip ?? [])) {
+    if (tx.room() < DUE_ITEM_WORK || pass.handled.length >= limit) {
+      pass.isShortOfRoom = true
+      return
+    }
+    tx.part(() => {
+      const report = runDueNamed(tx, type, id)
+      return addReport(pass, report === undefined ? undefined : { ...report, executionId: id })
+    })
+  }
 }
 
 /** Work that an earlier call had no room for. The engine continues it, not a claim. */

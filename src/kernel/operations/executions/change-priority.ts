@@ -1,5 +1,6 @@
 /** Changes the priority of an execution. If it is not claimable, the priority applies when it becomes so. */
 import type { ExecutionId } from '../../model/records.ts'
+import { takeTurn } from '../../lifecycle/turns.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -21,6 +22,8 @@ export function changePriority(tx: Tx, input: PriorityInput): PriorityResult {
   if (from === input.priority) return { kind: 'unchanged', from, to: from }
 
   execution.priority = input.priority
+  // Each priority counts its own turns.
+  takeTurn(tx, execution)
   tx.put(execution)
   tx.emit('priority_changed', execution, { priority: input.priority })
   return { kind: 'changed', from, to: input.priority }

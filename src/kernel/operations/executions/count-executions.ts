@@ -1,7 +1,7 @@
 /** Counts the executions of each lane in each state, from the indexes. */
 import { QUEUES_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
 import { COUNT_MAX, QUEUE_SCAN_COUNT } from '../../limits.ts'
-import type { Queue } from '../../model/records.ts'
+import type { Instant, Queue } from '../../model/records.ts'
 import { publicStates } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import { SEPARATOR } from '../../model/names.ts'
@@ -20,6 +20,8 @@ export interface LaneCounts {
   /** A count that reaches the counting limit equals the limit. */
   readonly counts: { readonly state: PublicState; readonly count: number }[]
   readonly classes: string[]
+  /** Since when the executions wait that are claimed next; absent if none is ready. */
+  readonly waitingSince: Instant | undefined
 }
 
 export interface CountResult {
@@ -41,7 +43,8 @@ export function countExecutions(tx: Tx, input: CountInput): CountResult {
     const next: Queue | undefined = queues[i + 1]
     if (next?.lane === queue.lane) continue
     const isContinued = lanes.length === 0 && startsWithLane(input.cursor?.id, queue.lane)
-    lanes.push({ lane: queue.lane, counts: countLane(tx, queue.lane, classes, isContinued), classes })
+    const counts = countLane(tx, queue.lane, classes, isContinued)
+    lanes.push({ lane: queue.lane, counts, classes, waitingSince: waitingSince(tx, queue.lane, classes) })
     classes = []
   }
   return { kind: 'counted', lanes, cursor: last === undefined ? undefined : { score: 0, id: last.id } }
@@ -49,6 +52,12 @@ export function countExecutions(tx: Tx, input: CountInput): CountResult {
 
 function startsWithLane(queueId: string | undefined, lane: string): boolean {
   return queueId?.startsWith(lane + SEPARATOR) === true
+}
+
+function waitingSince(tx: Tx, lane: string, classes: readonly string[]): Instant | undefined {
+  const heads = classes.flatMap((className) => tx.scan({ index: readyIndex(lane, className), limit: 1 }, 'execution'))
+  const times = heads.map(({ changedAt }) => changedAt)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /** The states of a lane that began on an earlier page are counted there; only its remaining queues are added here. */

@@ -1,6 +1,6 @@
 /** Creates an execution. Idempotent per id; `ifExists` and the input decide how a repeated id is handled. */
 import { payloadKeyOf } from '../../model/blob-keys.ts'
-import { queueOf, registerQueue, removeEmptyQueues } from '../../lifecycle/queues.ts'
+import { queueOf, refuseQueues, registerQueue, removeEmptyQueues, enterQueue } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { isKeptForParent } from '../../rules/execution-state.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
@@ -13,6 +13,8 @@ import type { Tx } from '../../tx.ts'
 import { isPastRequest, nextRun, runOnceMore, setFollowUp, withPast } from '../../lifecycle/follow-up.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
+import { keepTurn } from '../../lifecycle/turns.ts'
+import { refuseHeld } from '../../lifecycle/lanes.ts'
 
 type CreatedKind = 'created' | 'replaced' | 'joined' | 'follow_up' | 'follow_up_replaced'
 
@@ -31,16 +33,22 @@ export type CreateResult =
       | 'execution_in_flow'
       | 'execution_is_child'
       | 'children_stopping'
+      | 'too_many_needs'
+      | 'lane_draining'
+      | 'lane_disabled'
     >
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
-  if (existing === undefined) return storeNew(tx, newExecution(tx, input, 0), input)
+  if (existing === undefined) return refuseHeld(tx, input) ?? storeNew(tx, newExecution(tx, input, 0), input)
   if (existing.requestId === input.requestId || isPastRequest(existing, input.requestId)) {
     return answer('created', existing)
   }
   if (existing.followUp !== undefined && existing.followUp.requestId === input.requestId)
     return followUpAnswer(existing)
+  const isNewRun = input.ifExists === 'replace' || input.ifExists === 'after'
+  const held = isNewRun ? refuseHeld(tx, input) : undefined
+  if (held !== undefined) return held
   switch (input.ifExists) {
     case undefined:
     case 'join':
@@ -63,7 +71,9 @@ function createAnew(tx: Tx, existing: Execution, input: CreateInput): CreateResu
 }
 
 function storeNew(tx: Tx, execution: Execution, input: CreateInput): CreateResult {
-  registerQueue(tx, execution)
+  const refusal = refuseQueues(tx, [input])
+  if (refusal !== undefined) return refusal
+  enterQueue(tx, execution)
   storeExecution(tx, execution, input)
   tx.emit('execution_created', execution, { until: delayOf(execution) })
   return answer('created', execution)
@@ -74,6 +84,8 @@ function runAfter(tx: Tx, existing: Execution, input: CreateInput): CreateResult
   // A second run of a member would not count in its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
   if (isKeptForParent(existing)) return refusedFor('execution_is_child', existing)
+  const refusal = refuseQueues(tx, [input])
+  if (refusal !== undefined) return refusal
   // The journal of the next run would not know of children that are still to be cancelled.
   if (existing.state.phase === 'ended' && existing.journal?.childCancels === undefined) {
     runOnceMore(tx, existing, input)
@@ -101,6 +113,8 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   const hasStarted = phase === 'active' || phase === 'suspended' || existing.startedAt !== undefined
   if (phase !== 'ended' && hasStarted) return refusedFor('execution_in_progress', existing)
   if (existing.journal?.childCancels !== undefined) return refusedFor('children_stopping', existing)
+  const refusal = refuseQueues(tx, [input])
+  if (refusal !== undefined) return refusal
   // Only an earlier run can have left attempts.
   if (phase === 'ended' || existing.attempt !== undefined) removeAllButJournal(tx, existing)
   else tx.forget(payloadKeyOf(existing))
@@ -115,7 +129,8 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
     execution.payloadSlot = existing.payloadSlot
   }
   execution.pastRequests = withPast(existing, existing.requestId)
-  registerQueue(tx, execution)
+  if (phase !== 'ended' && keepTurn(existing, execution)) registerQueue(tx, execution)
+  else enterQueue(tx, execution)
   storeExecution(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) removeEmptyQueues(tx, existing.lane)
   tx.emit('execution_replaced', execution, { until: delayOf(execution) })

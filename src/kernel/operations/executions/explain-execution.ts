@@ -1,6 +1,7 @@
 /** Explains why an execution is not running: the facts, from which the client makes a sentence. */
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
-import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex, stepsIndex } from '../../model/indexes.ts'
+import { OPEN_EDGES, gatedIndex, inboundIndex, laneIndex, readyIndex, stepsIndex } from '../../model/indexes.ts'
+import type { LimitCause } from '../../model/limit-schema.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
 import type { Join, Step, StepKind, TimeoutBehaviour } from '../../model/journal-schema.ts'
 import { AHEAD_COUNT_MAX, EXPLAIN_STEP_COUNT, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
@@ -14,12 +15,14 @@ import type {
   Failure,
   InputRefusals,
   Instant,
+  LaneHold,
   Outcome,
   Unwinding,
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { scopeOf, stepKey } from '../../rules/journal-ids.ts'
+import { claimHoldOf } from '../../rules/lane-state.ts'
 import { claimScore, unwindingUntil } from '../../rules/execution-state.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
@@ -36,12 +39,18 @@ export type Explanation =
       readonly lane: string
       readonly task: string
       readonly version: number | undefined
+      readonly namespace: string
+      /** What a worker must be capable of. */
+      readonly needs: readonly string[]
       /** Executions of the same queue that are claimed before it; counting stops at `aheadLimit`. */
       readonly ahead: number
       readonly aheadLimit: number
       readonly refusals: InputRefusals | undefined
       /** Active executions of the lane. None may mean that no worker serves it. */
       readonly activeInLane: number
+      /** What keeps workers from it: a hold of its lane, or of its task alone. */
+      readonly hold: LaneHold | undefined
+      readonly isTaskHeld: boolean
     }
   | {
       readonly why: 'delayed'
@@ -63,6 +72,8 @@ export type Explanation =
       readonly waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[]
       readonly waitsForCount: number
       readonly group: EdgeGroup | undefined
+      /** Set if a limit blocks it. */
+      readonly limit: LimitBlock | undefined
     }
   | {
       readonly why: 'running'
@@ -112,6 +123,18 @@ export type Explanation =
       readonly undoFailure: Failure | undefined
     }
 
+/** The limit that blocks an execution. */
+export interface LimitBlock {
+  readonly limit: string
+  readonly key: string
+  readonly cause: LimitCause
+  /** When the next executions are released. A release of permits may do it before. */
+  readonly until: Instant
+  /** Executions that wait for the same key in this partition and are released before it; counting stops at `aheadLimit`. */
+  readonly ahead: number
+  readonly aheadLimit: number
+}
+
 export type ExplainResult =
   | {
       readonly kind: 'explained'
@@ -153,7 +176,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
         isOverdue: state.until <= tx.now,
       }
     case 'blocked':
-      return explainBlocked(tx, execution, state.by)
+      return explainBlocked(tx, execution, state.by, state.gate)
     case 'active':
       return {
         why: 'running',
@@ -226,7 +249,7 @@ function explainJoin(tx: Tx, execution: Execution, joinStep: Step, join: Join): 
   return { why: 'waits_for_children', since: execution.changedAt, step: joinStep.name, join, waitsFor }
 }
 
-function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanation {
+function explainBlocked(tx: Tx, execution: Execution, by: BlockCause, gateId: string | undefined): Explanation {
   const waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[] = []
   const open = { index: inboundIndex(execution.id), to: OPEN_EDGES }
   readEdgeGuard(tx, execution)
@@ -242,7 +265,20 @@ function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanati
     }
   }
   const group = execution.member?.group
-  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group }
+  const limit = gateId === undefined ? undefined : limitBlockOf(tx, execution, gateId)
+  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group, limit }
+}
+
+function limitBlockOf(tx: Tx, execution: Execution, gateId: string): LimitBlock {
+  const gate = tx.get('gate', gateId)
+  if (gate === undefined) return tx.fault('an execution is blocked by a gate that does not exist', execution.id)
+  const { limit, key, cause, until } = gate
+  const upToHere = tx.countUpTo({
+    index: gatedIndex(gateId),
+    to: claimScore(execution),
+    limit: AHEAD_COUNT_MAX + 1,
+  })
+  return { limit, key, cause, until, ahead: Math.max(0, upToHere - 1), aheadLimit: AHEAD_COUNT_MAX }
 }
 
 function explainWaiting(tx: Tx, execution: Execution): Explanation {
@@ -251,16 +287,22 @@ function explainWaiting(tx: Tx, execution: Execution): Explanation {
     to: claimScore(execution),
     limit: AHEAD_COUNT_MAX + 1,
   })
+  const lane = tx.get('lane', execution.lane)
+  const hold = claimHoldOf(lane, execution.task)
   return {
     why: 'waits_for_worker',
     since: execution.changedAt,
     lane: execution.lane,
     task: execution.task,
     version: execution.version,
+    namespace: execution.namespace,
+    needs: execution.needs ?? [],
     refusals: execution.refusals,
     // The count includes the execution itself, and any that were created in the same millisecond.
     ahead: Math.max(0, upToHere - 1),
     aheadLimit: AHEAD_COUNT_MAX,
     activeInLane: tx.countUpTo({ index: laneIndex(execution.lane, 'active'), limit: AHEAD_COUNT_MAX }),
+    hold,
+    isTaskHeld: hold !== undefined && hold !== lane?.hold,
   }
 }

@@ -32,7 +32,7 @@ export function listExecutions(tx: Tx, input: ListInput): ListResult {
   const limit = Math.max(1, Math.min(input.limit, LIST_PAGE_MAX))
   const executions: Execution[] = []
   for (const execution of page) {
-    if (!matches(execution, input)) continue
+    if (!matchesListing(execution, input)) continue
     executions.push(execution)
     if (executions.length === limit) break
   }
@@ -62,7 +62,8 @@ function indexFor(input: ListInput): string {
   return CREATED_INDEX
 }
 
-function matches(execution: Execution, input: ListInput): boolean {
+/** Whether an execution has the attributes that a listing asks for. Its index limits the time of creation. */
+export function matchesListing(execution: Execution, input: Omit<ListInput, 'cursor' | 'limit'>): boolean {
   if (input.namespace !== undefined && execution.namespace !== input.namespace) return false
   if (input.lane !== undefined && execution.lane !== input.lane) return false
   if (input.task !== undefined && execution.task !== input.task) return false

@@ -70,14 +70,14 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   if (state.outcome === 'completed' && isKeptForParent(execution)) return refusedFor('execution_is_child', execution)
   // Steps that were undone must not be taken for done.
   const from = execution.unwinding === undefined ? input.from : { kind: 'start' as const }
-  const position = from === undefined ? undefined : firstPosition(tx, execution, from)
-  if (from?.kind === 'step' && position === undefined) {
+  const cut = from === undefined ? undefined : firstCut(tx, execution, from)
+  if (from?.kind === 'step' && cut === undefined) {
     return refused('step_not_found', { executionId: execution.id, step: from.name })
   }
   const flow = flowOf(tx, execution)
-  if (flow !== undefined) return replayInFlow(tx, flow, execution, { input, position })
+  if (flow !== undefined) return replayInFlow(tx, flow, execution, { input, cut })
 
-  cutSteps(execution, position)
+  cutSteps(execution, cut)
   prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
   makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
   return { kind: 'replayed', replayCount: execution.replayCount }
@@ -85,36 +85,42 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
 
 interface Replay {
   readonly input: ReplayInput
-  /** The first position to cut. */
-  readonly position: number | undefined
+  readonly cut: StepCut | undefined
+}
+
+/** Where the cut of a replay begins. */
+interface StepCut {
+  readonly position: number
+  /** How many compensations were registered before it. */
+  readonly compensationsBefore?: number | undefined
 }
 
 const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait', 'child', 'join']
 
-/** Returns the position of the first step of a name, of any kind. */
-function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number | undefined {
-  if (from.kind === 'start') return 0
-  let first: number | undefined = undefined
+/** Returns the first step of a name, of any kind. */
+function firstCut(tx: Tx, execution: Execution, from: ReplayFrom): StepCut | undefined {
+  if (from.kind === 'start') return { position: 0 }
+  let first: StepCut | undefined = undefined
   for (const kind of STEP_KINDS) {
     const step = findStep(tx, execution, kind, from.name)
     if (step === undefined || execution.journal === undefined || isCut(execution.journal, step.position)) continue
-    if (first === undefined || step.position < first) first = step.position
+    if (first === undefined || step.position < first.position) first = step
   }
   return first
 }
 
-function cutSteps(execution: Execution, position: number | undefined): void {
+function cutSteps(execution: Execution, cut: StepCut | undefined): void {
   const journal = execution.journal
-  if (position !== undefined && journal !== undefined) cutFrom(journal, position)
+  if (cut !== undefined && journal !== undefined) cutFrom(journal, cut.position, cut.compensationsBefore ?? 0)
 }
 
-function replayInFlow(tx: Tx, flow: Flow, execution: Execution, { input, position }: Replay): ReplayResult {
+function replayInFlow(tx: Tx, flow: Flow, execution: Execution, { input, cut }: Replay): ReplayResult {
   const recomputed = recomputeGroup(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
   const refusal = refuseReplay(tx, flow, execution, { recomputed, isSubtree })
   if (refusal !== undefined) return refusal
 
-  cutSteps(execution, position)
+  cutSteps(execution, cut)
   const request = { requestId: input.requestId, reason: input.reason, by: input.by }
   replayMember(tx, flow, execution, { recomputed, request, isSubtree })
   if (!isSubtree) {

@@ -2,7 +2,9 @@
  * Adds an execution to a flow: an existing one, or a new one together with its inbound edges, so that it cannot run
  * before them. A running member may add one that it will wait for.
  */
-import { registerQueue } from '../../lifecycle/queues.ts'
+import { enterQueue, refuseQueues } from '../../lifecycle/queues.ts'
+import { refuseHeld } from '../../lifecycle/lanes.ts'
+import type { HoldRefusal } from '../../lifecycle/lanes.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
 import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT, RESOLVE_RESERVE } from '../../limits.ts'
@@ -77,6 +79,9 @@ export type AddExecutionResult =
       | 'graph_limit_exceeded'
       | 'cycle_detected'
       | 'unreachable_quorum'
+      | 'too_many_needs'
+      | 'lane_draining'
+      | 'lane_disabled'
       | 'invalid_input'
     >
 
@@ -98,7 +103,9 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
   const upstreams: Upstream[] = []
   const missing = findUpstreams(tx, flow, input.after, upstreams)
   if (missing !== undefined) return missing
-  const refusal = refuseMember(flow, existing, holder, input)
+  const refusal =
+    refuseMember(flow, existing, holder, input) ??
+    (existing !== undefined || input.create === undefined ? undefined : refuseNew(tx, input.create, holder))
   if (refusal !== undefined) return refusal
   const place = findPlace(tx, flow, upstreams, input.awaited === undefined ? undefined : holder)
   if (place.kind === 'refused') return place
@@ -182,10 +189,19 @@ function refuseMember(
   return mayGrow ? undefined : refusedFor('edge_group_already_fired', holder)
 }
 
+/** A drained lane takes what running work adds, so that the work can end. */
+function refuseNew(
+  tx: Tx,
+  create: CreateInput,
+  holder: Execution | undefined,
+): HoldRefusal | ReturnType<typeof refuseQueues> {
+  return (holder === undefined ? refuseHeld(tx, create) : undefined) ?? refuseQueues(tx, [create])
+}
+
 function newMember(tx: Tx, input: AddExecutionInput): Execution {
   if (input.create === undefined) return tx.fault('a new member has no input to create it from', input.executionId)
   const execution = newExecution(tx, input.create, 0)
-  registerQueue(tx, execution)
+  enterQueue(tx, execution)
   storeExecution(tx, execution, input.create)
   return execution
 }
@@ -195,7 +211,8 @@ function linkUpstreams(tx: Tx, flow: Flow, execution: Execution, upstreams: read
   const phase = execution.state.phase
   const isFree = phase === 'eligible' || phase === 'delayed'
   if (isFree && upstreams.length > 0) block(tx, execution, 'dependencies')
-  else if (isFree && flow.state.phase === 'held') block(tx, execution, 'hold')
+  // A hold delays the start of work, and not the undoing of steps.
+  else if (isFree && execution.unwinding === undefined && flow.state.phase === 'held') block(tx, execution, 'hold')
   for (const { execution: upstream, hands, onFailure } of upstreams) {
     link(tx, { flow, upstream, downstream: execution, hands, onFailure })
   }

@@ -7,8 +7,10 @@ import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { beginCancel } from '../../lifecycle/flows/begin-cancel.ts'
 import type { FlowCancel } from '../../lifecycle/flows/begin-cancel.ts'
-import { findFlow, flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
-import { isFlowFinished, liveCount, newWalk } from '../../rules/flow-state.ts'
+import { flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
+import { dropFlowFollowUp } from '../../lifecycle/flows/flow-follow-up.ts'
+import { putFlow } from '../../lifecycle/flow-counts.ts'
+import { isFlowFinished, isGivingWay, liveCount, newWalk } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 
 export interface CancelFlowInput extends FlowCancel {
@@ -25,20 +27,27 @@ export type CancelFlowResult =
       readonly settled: boolean
       readonly liveCount: number
       readonly at: Instant
+      /** Set if the cancel dropped a pending follow-up. */
+      readonly droppedFollowUp?: true
     }
-  | Refused<'flow_not_found' | 'flow_ended'>
+  | Refused<'flow_not_found' | 'flow_ended' | 'flow_busy'>
 
 export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
-  const flow = findFlow(tx, input.flowId)
-  if (flow === undefined) return flowNotFound(input.flowId)
+  const flow = tx.get('flow', input.flowId)
+  // The follow-up can be cancelled once it has begun, which takes no more than the removal of the earlier members.
+  if (flow !== undefined && isGivingWay(flow)) return refused('flow_busy', { flowId: flow.id })
+  if (flow === undefined || flow.walk?.purpose === 'remove') return flowNotFound(input.flowId)
   if (flow.state.phase === 'ended') return refused('flow_ended', { flowId: flow.id, outcome: flow.state.outcome })
-  if (flow.state.phase === 'cancelled') {
-    if (input.force) forceCancel(tx, flow)
-    return answer(tx, 'already_cancelled', flow)
-  }
 
+  const isDropped = dropFlowFollowUp(tx, flow, input.by, input.reason)
+  const dropped = isDropped ? ({ droppedFollowUp: true } as const) : {}
+  if (flow.state.phase === 'cancelled') {
+    if (isDropped) putFlow(tx, flow)
+    if (input.force) forceCancel(tx, flow)
+    return { ...answer(tx, 'already_cancelled', flow), ...dropped }
+  }
   beginCancel(tx, flow, input)
-  return answer(tx, 'cancelled', flow)
+  return { ...answer(tx, 'cancelled', flow), ...dropped }
 }
 
 /** A repeated cancel with force does not wait for holders that were asked before. */
@@ -51,7 +60,7 @@ function forceCancel(tx: Tx, flow: Flow): void {
   walkFlow(tx, flow)
 }
 
-function answer(tx: Tx, kind: 'cancelled' | 'already_cancelled', flow: Flow): CancelFlowResult {
+function answer(tx: Tx, kind: 'cancelled' | 'already_cancelled', flow: Flow): Exclude<CancelFlowResult, Refused> {
   const state = flow.state
   if (state.phase !== 'cancelled') return tx.fault('a flow is not cancelled after its cancel', flow.id)
   return {

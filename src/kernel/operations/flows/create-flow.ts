@@ -1,27 +1,13 @@
 /** Creates a flow without members. If held, nothing runs before it is sealed, so it can be built in several calls. */
 import { flowSubject } from '../../model/events.ts'
-import type { Flow, FlowId, FlowState, Instant, OutcomeRule, Submission, Tag } from '../../model/records.ts'
-import { longerThanRetention } from '../../lifecycle/new-execution.ts'
+import type { Flow, FlowId, FlowState, Instant } from '../../model/records.ts'
+import { newFlow } from '../../lifecycle/flows/new-flow.ts'
+import type { FlowInput } from '../../lifecycle/flows/new-flow.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { mergeTags } from '../../rules/tags.ts'
 import type { Tx } from '../../tx.ts'
-import { noMembers, publicFlowState } from '../../rules/flow-state.ts'
+import { publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
-
-export interface FlowInput {
-  readonly flowId: FlowId
-  readonly key?: string | undefined
-  /** Minted by the caller, the same for every repetition of one call. */
-  readonly requestId?: string | undefined
-  readonly namespace: string
-  readonly name: string
-  readonly tags: readonly Tag[]
-  readonly outcomeRule: OutcomeRule
-  readonly retentionMs: number
-  /** How long after its end the id stays taken, if that is longer than the retention. */
-  readonly dedupeMs?: number | undefined
-}
 
 export interface CreateFlowInput extends FlowInput {
   readonly hold: boolean
@@ -47,41 +33,10 @@ export function createFlow(tx: Tx, input: CreateFlowInput): CreateFlowResult {
     return answer(isRepeated ? 'created' : 'already_created', existing)
   }
   const state: FlowState = input.hold ? { phase: 'held', until: undefined } : { phase: 'open' }
-  const flow = newFlow(tx, input, state, undefined)
+  const flow = newFlow(tx.now, input, state, undefined)
   tx.put(flow)
   tx.emit('flow_created', flowSubject(flow), {})
   return answer('created', flow)
-}
-
-export function newFlow(tx: Tx, input: FlowInput, state: FlowState, submission: Submission | undefined): Flow {
-  return {
-    type: 'flow',
-    id: input.flowId,
-    key: input.key,
-    requestId: input.requestId,
-    namespace: input.namespace,
-    name: input.name,
-    tags: mergeTags([], input.tags, []),
-    outcomeRule: input.outcomeRule,
-    retentionMs: input.retentionMs,
-    createdAt: tx.now,
-    changedAt: tx.now,
-    state,
-    submission,
-    memberCount: 0,
-    edgeCount: 0,
-    counts: noMembers(),
-    failedSinkCount: 0,
-    shortGroupCount: 0,
-    cancelsLosers: false,
-    hasReplays: false,
-    walk: undefined,
-    version: 0,
-    ignoredCount: undefined,
-    input: undefined,
-    dedupeMs: longerThanRetention(input.dedupeMs, input.retentionMs),
-    removedAt: undefined,
-  }
 }
 
 function answer(kind: 'created' | 'already_created', flow: Flow): CreateFlowResult {

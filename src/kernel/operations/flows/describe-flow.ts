@@ -6,8 +6,9 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Range, Tx } from '../../tx.ts'
 import type { Position } from '../../model/order.ts'
-import { findFlow, flowNotFound, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
-import { isFlowFinished, liveCount, publicFlowState } from '../../rules/flow-state.ts'
+import { flowNotFound, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
+import { withFollowUpBegun } from '../../lifecycle/flows/flow-follow-up.ts'
+import { isFlowFinished, isGivingWay, liveCount, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
 
@@ -28,9 +29,10 @@ export type DescribeFlowResult =
   { readonly kind: 'flow_described'; readonly view: FlowView; readonly at: Instant } | Refused<'flow_not_found'>
 
 export function describeFlow(tx: Tx, input: DescribeFlowInput): DescribeFlowResult {
-  const flow = findFlow(tx, input.flowId)
-  if (flow === undefined) return flowNotFound(input.flowId)
-  return { kind: 'flow_described', view: viewOf(flow), at: tx.now }
+  const flow = tx.get('flow', input.flowId)
+  const seen = flow && withFollowUpBegun(flow)
+  if (seen === undefined || seen.walk?.purpose === 'remove') return flowNotFound(input.flowId)
+  return { kind: 'flow_described', view: viewOf(seen), at: tx.now }
 }
 
 function viewOf(flow: Flow): FlowView {
@@ -67,7 +69,12 @@ export type ListMembersResult =
 
 /** In the order of the graph. A page ends early at the limit of edges. */
 export function listFlowMembers(tx: Tx, input: ListMembersInput): ListMembersResult {
-  if (findFlow(tx, input.flowId) === undefined) return flowNotFound(input.flowId)
+  const flow = tx.get('flow', input.flowId)
+  // The members of the earlier run are being removed, and the next one has none yet.
+  if (flow !== undefined && isGivingWay(flow)) {
+    return { kind: 'members_listed', members: [], cursor: undefined, at: tx.now }
+  }
+  if (flow === undefined || flow.walk?.purpose === 'remove') return flowNotFound(input.flowId)
   const limit = Math.max(1, Math.min(input.limit, MEMBER_PAGE_MAX))
   const page = tx.scan({ index: membersIndex(input.flowId), from: input.cursor, limit }, 'execution')
   const members: MemberView[] = []
@@ -143,7 +150,8 @@ export function listFlows(tx: Tx, input: ListFlowsInput): ListFlowsResult {
   let last: Flow | undefined = undefined
   for (const flow of page) {
     last = flow
-    if (matches(flow, input)) flows.push(viewOf(flow))
+    const seen = withFollowUpBegun(flow)
+    if (matches(seen, input)) flows.push(viewOf(seen))
     if (flows.length === limit) break
   }
   const isLast = page.length < LIST_SCAN_COUNT && last?.id === page[page.length - 1]?.id

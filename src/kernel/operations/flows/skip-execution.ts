@@ -34,7 +34,12 @@ export function skipExecution(tx: Tx, input: SkipInput): SkipResult {
   if (refusal !== undefined) return refusal
   const flow = flowOf(tx, execution)
   if (flow === undefined) return refused('execution_not_in_flow', { executionId: execution.id })
-  if (execution.member?.hasCondition !== true) return refused('invalid_input', { executionId: execution.id })
+  // A member that waits for others that it has added has run, so its condition was met, also if they have failed.
+  const { hasCondition, group } = execution.member ?? {}
+  const isWaiting = group !== undefined && group.total > 0 && group.verdict !== 'satisfied'
+  if (hasCondition !== true || isWaiting) {
+    return refused('invalid_input', { executionId: execution.id })
+  }
 
   if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   if (execution.unwinding !== undefined) return { kind: 'unwinding' }

@@ -3,53 +3,30 @@
  * calls: the flow is held until the last of them, and any caller with the same content may continue it. `ifExists` and the
  * content decide how a repeated id is handled.
  */
-import { registerQueue } from '../../lifecycle/queues.ts'
-import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
-import type { CreateInput } from '../../lifecycle/new-execution.ts'
+import { refuseQueues } from '../../lifecycle/queues.ts'
 import { flowInputKey } from '../../model/blob-keys.ts'
 import { flowSubject } from '../../model/events.ts'
-import { edgeId, queueId } from '../../model/indexes.ts'
-import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
-import type { EdgeTolerance, Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../../model/records.ts'
+import { refuseHeldNodes } from '../../lifecycle/lanes.ts'
+import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../limits.ts'
+import type { Execution, Flow, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
-import { newFlow } from './create-flow.ts'
-import type { FlowInput } from './create-flow.ts'
-import { isShort } from '../../rules/edge-group.ts'
-import type { PolicyInput } from '../../rules/edge-group.ts'
 import { removeMembers } from '../../lifecycle/endings/remove-flow.ts'
-import { countNew, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
-import { awaitingSubmission, enterSealed, extendHold } from '../../lifecycle/flow-phases.ts'
-import { blockNew, waitForDependencies } from '../../lifecycle/phases.ts'
-import { bucketOf, isFlowFinished, newWalk, publicFlowState } from '../../rules/flow-state.ts'
-import type { PublicFlowState } from '../../rules/flow-state.ts'
-import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
-import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
+import { awaitingSubmission } from '../../lifecycle/flow-phases.ts'
+import { newFlow } from '../../lifecycle/flows/new-flow.ts'
+import type { FlowInput } from '../../lifecycle/flows/new-flow.ts'
 import {
-  allowFailure,
-  attachMember,
-  countNewEdge,
-  isAmbiguous,
-  mayHandPayload,
-  writeEdge,
-} from '../../lifecycle/flows/attach-member.ts'
-import type { Link } from '../../lifecycle/flows/attach-member.ts'
-
-export interface NodeInput {
-  readonly name: string
-  readonly create: CreateInput
-  readonly policy?: PolicyInput | undefined
-  /** Whether the definition of the flow has a condition for it. */
-  readonly hasCondition?: true | undefined
-}
-
-export interface EdgeInput {
-  readonly upstreamId: ExecutionId
-  readonly downstreamId: ExecutionId
-  readonly hands?: Handover | undefined
-  readonly onFailure?: EdgeTolerance | undefined
-}
+  isPastFlowRequest,
+  nextFlowRun,
+  setFlowFollowUp,
+  withFollowUpBegun,
+  withPastRequest,
+} from '../../lifecycle/flows/flow-follow-up.ts'
+import { addNodes, checkEdges, newGraph, shortNodes, workOf, writeGraph } from '../../lifecycle/flows/new-graph.ts'
+import type { EdgeInput, NodeInput } from '../../lifecycle/flows/new-graph.ts'
+import { isFlowFinished, isGivingWay, publicFlowState } from '../../rules/flow-state.ts'
+import type { PublicFlowState } from '../../rules/flow-state.ts'
 
 export interface SubmitFlowInput extends FlowInput {
   /** The digest of the whole graph. A second submission with the same digest joins the first. */
@@ -69,12 +46,17 @@ export interface SubmitFlowInput extends FlowInput {
 }
 
 /** What a submit of a flow does if its id exists, whatever its content. */
-export type FlowIfExists = 'join' | 'reject' | 'replace'
+export type FlowIfExists = 'join' | 'reject' | 'replace' | 'after'
+
+type SubmittedKind = 'submitted' | 'joined' | 'accepted' | 'follow_up' | 'follow_up_replaced'
 
 export type SubmitFlowResult =
   | {
-      /** `accepted`: the rest is missing, from the counts of the answer on. */
-      readonly kind: 'submitted' | 'joined' | 'accepted'
+      /**
+       * `accepted`: the rest is missing, from the counts of the answer on. `follow_up`: the graph runs when the present run has
+       * finished; `follow_up_replaced`: in the place of a pending one.
+       */
+      readonly kind: SubmittedKind
       /** Set while the members of the flow that is replaced are being removed. The caller sends the same call again. */
       readonly isClearing?: true
       readonly flowId: FlowId
@@ -92,36 +74,31 @@ export type SubmitFlowResult =
       | 'graph_limit_exceeded'
       | 'cycle_detected'
       | 'unreachable_quorum'
+      | 'too_many_needs'
+      | 'lane_draining'
+      | 'lane_disabled'
       | 'invalid_input'
     >
 
-/** Members by id, as this call sees them. */
-interface Graph {
-  readonly flow: Flow
-  readonly byId: Record<string, Execution>
-  readonly touched: Execution[]
-  readonly created: Execution[]
-  /** Upstreams of earlier calls whose failure a new edge ignores. */
-  readonly marked: Execution[]
-  readonly links: Link[]
-}
-
 export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const found = tx.get('flow', input.flowId)
-  const answered = found === undefined ? undefined : answerExisting(found, input)
+  const answered = found === undefined ? undefined : answerExisting(tx, found, input)
   if (answered !== undefined) return answered
   const tooLarge = refuseTooLarge(input)
   if (tooLarge !== undefined) return tooLarge
   const isReplaced = found !== undefined && isFlowFinished(found)
-  if (isReplaced && isClearing(tx, found)) return { ...answer('accepted', found), nodes: 0, edges: 0, isClearing: true }
   const existing = isReplaced ? undefined : found
+  // A submission that was begun is completed. A refused one leaves a finished flow as it is.
+  const held = existing === undefined || existing.memberCount === 0 ? refuseHeldNodes(tx, input.nodes) : undefined
+  if (held !== undefined) return held
+  if (isReplaced && isClearing(tx, found)) return { ...answer('accepted', found), nodes: 0, edges: 0, isClearing: true }
   const flow = existing ?? newSubmission(tx, input, found)
   // Earlier nodes are stored already, or missing: the caller continues from the counts of the answer.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
-  const graph: Graph = { flow, byId: {}, touched: [], created: [], marked: [], links: [] }
+  const graph = newGraph(flow)
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
   const edges = input.edges.slice(flow.edgeCount - input.edgesBefore)
-  const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges)
+  const refusal = addNodes(tx, graph, nodes) ?? refuseQueues(tx, graph.created) ?? checkEdges(tx, graph, edges)
   if (refusal !== undefined) return refusal
   const isWhole = flow.memberCount + nodes.length >= input.nodeCount && flow.edgeCount >= input.edgeCount
   if (isWhole && flow.shortGroupCount > 0) {
@@ -132,9 +109,9 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   if (workOf(tx, graph) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
 
   if (isReplaced && found.removedAt === undefined) tx.emit('flow_purged', flowSubject(found), {})
-  if (isReplaced && found.input !== undefined) tx.forget(flowInputKey(found.id))
+  if (isReplaced && found.input !== undefined) tx.forget(flowInputKey(found))
   if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
-  if (existing === undefined && input.input !== undefined) tx.keep(flowInputKey(flow.id), input.input.blob)
+  if (existing === undefined && input.input !== undefined) tx.keep(flowInputKey(flow), input.input.blob)
   writeGraph(tx, graph, nodes, isWhole)
   return answer(flow.state.phase === 'held' ? 'accepted' : 'submitted', flow)
 }
@@ -148,9 +125,13 @@ function refuseTooLarge(input: SubmitFlowInput): Refused<'graph_limit_exceeded'>
 /** `replaced` is the finished flow whose id the new one takes. */
 function newSubmission(tx: Tx, input: SubmitFlowInput, replaced: Flow | undefined): Flow {
   const submission = { digest: input.digest, nodeCount: input.nodeCount, edgeCount: input.edgeCount }
-  const flow = newFlow(tx, input, awaitingSubmission(tx), submission)
+  const flow = newFlow(tx.now, input, awaitingSubmission(tx), submission)
   if (input.input !== undefined) flow.input = { size: input.input.size, encoding: input.input.encoding }
-  if (replaced !== undefined) flow.version = replaced.version + 1
+  if (replaced !== undefined) {
+    flow.version = replaced.version + 1
+    flow.run = nextFlowRun(replaced)
+    flow.pastRequests = withPastRequest(replaced, replaced.requestId)
+  }
   return flow
 }
 
@@ -158,27 +139,43 @@ function newSubmission(tx: Tx, input: SubmitFlowInput, replaced: Flow | undefine
  * Answers a submit whose id exists. Returns undefined if the submit proceeds: it continues a submission in several calls,
  * or replaces a flow that has finished.
  */
-function answerExisting(flow: Flow, input: SubmitFlowInput): SubmitFlowResult | undefined {
-  const { submission, requestId } = flow
-  const isLeaving = flow.walk?.purpose === 'remove'
-  const isSame = !isLeaving && submission?.digest === input.digest
-  if (isSame && requestId === input.requestId)
-    return flow.state.phase === 'held' ? undefined : answer('submitted', flow)
-  const exists = refused('flow_exists', { flowId: flow.id })
+function answerExisting(tx: Tx, flow: Flow, input: SubmitFlowInput): SubmitFlowResult | undefined {
+  const isHeld = flow.state.phase === 'held' && flow.begins === undefined
+  const isSame = flow.walk?.purpose !== 'remove' && flow.submission?.digest === input.digest
+  if (isSame && flow.requestId === input.requestId) return isHeld ? undefined : answer('submitted', flow)
+  if (isPastFlowRequest(flow, input.requestId)) return answer('submitted', flow)
+  if (flow.followUp !== undefined && flow.followUp.requestId === input.requestId) return followUpAnswer(flow)
   switch (input.ifExists) {
     case undefined:
     case 'join':
-      // A caller that joined another flow would wait for results of other nodes.
-      if (isLeaving || submission === undefined || flow.name !== input.name) return exists
-      if (isSame && flow.state.phase === 'held') return undefined
-      return isSame || input.ifExists === 'join'
-        ? answer('joined', flow)
-        : refused('input_differs', { flowId: flow.id })
+      return joinFlow(flow, input, isSame && isHeld)
     case 'reject':
-      return exists
+      return refused('flow_exists', { flowId: flow.id })
     case 'replace':
-      return isFlowFinished(flow) ? undefined : refused('flow_in_progress', { flowId: flow.id })
+      return isReplaceable(flow) ? undefined : refused('flow_in_progress', { flowId: flow.id })
+    case 'after':
+      return isReplaceable(flow) ? undefined : (setFlowFollowUp(tx, flow, input) ?? followUpAnswer(flow))
   }
+}
+
+/** Joins a flow, or the follow-up that takes its place. Returns undefined if the submit continues the submission of the flow. */
+function joinFlow(flow: Flow, input: SubmitFlowInput, mayContinue: boolean): SubmitFlowResult | undefined {
+  const { name, digest, ifExists } = input
+  const next = isGivingWay(flow) ? flow.followUp : undefined
+  const isLeaving = flow.walk?.purpose === 'remove' && next === undefined
+  const submitted = next ?? { name: flow.name, digest: flow.submission?.digest }
+  // A caller that joined another flow would wait for results of other nodes.
+  if (isLeaving || submitted.digest === undefined || submitted.name !== name) {
+    return refused('flow_exists', { flowId: flow.id })
+  }
+  if (mayContinue) return undefined
+  const mayJoin = ifExists === 'join' || submitted.digest === digest
+  return mayJoin ? answer('joined', flow) : refused('input_differs', { flowId: flow.id })
+}
+
+/** Whether the flow has finished, and no follow-up is about to take its place. */
+function isReplaceable(flow: Flow): boolean {
+  return isFlowFinished(flow) && !isGivingWay(flow)
 }
 
 /**
@@ -186,157 +183,27 @@ function answerExisting(flow: Flow, input: SubmitFlowInput): SubmitFlowResult | 
  * not: the next one has room for the graph. Until then the flow keeps its record, so that its id stays taken.
  */
 function isClearing(tx: Tx, flow: Flow): boolean {
-  if (flow.removedAt !== undefined) return false
+  // A flow without members stays as it is, in case the graph is refused.
+  if (flow.removedAt !== undefined || flow.memberCount === 0) return false
   const removed: Execution[] = []
   const isCleared = removeMembers(tx, flow, removed)
   return !isCleared || removed.length > 0
 }
 
-/** Creates the members of this call. Writes nothing. */
-function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'execution_exists'> | undefined {
-  const flow = graph.flow
-  for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i]
-    if (node === undefined) break
-    const id = node.create.executionId
-    if (graph.byId[id] !== undefined || tx.has('execution', id)) return refused('execution_exists', { executionId: id })
-    const execution = newExecution(tx, node.create, 0)
-    attachMember(tx, flow, execution, {
-      name: node.name,
-      rank: nextRank(flow.memberCount + i),
-      policy: node.policy,
-      hasCondition: node.hasCondition,
-    })
-    graph.byId[id] = execution
-    graph.created.push(execution)
-  }
-  return undefined
+function followUpAnswer(flow: Flow): SubmitFlowResult {
+  const { hasDisplaced = false, nodes = [], edges = [] } = flow.followUp ?? {}
+  const kind = hasDisplaced ? 'follow_up_replaced' : 'follow_up'
+  return { ...answer(kind, flow), nodes: nodes.length, edges: edges.length }
 }
 
-/** Counts the edges of this call in the groups of their downstreams. Writes nothing. */
-function checkEdges(
-  tx: Tx,
-  graph: Graph,
-  edges: readonly EdgeInput[],
-): Refused<'execution_not_found' | 'graph_limit_exceeded' | 'cycle_detected' | 'invalid_input'> | undefined {
-  const pairs: Record<string, boolean> = {}
-  for (const edge of edges) {
-    const upstream = find(tx, graph, edge.upstreamId)
-    if (upstream === undefined) return refused('execution_not_found', { executionId: edge.upstreamId })
-    const downstream = find(tx, graph, edge.downstreamId)
-    if (downstream === undefined) return refused('execution_not_found', { executionId: edge.downstreamId })
-    const above = memberOf(tx, upstream)
-    const below = memberOf(tx, downstream)
-    if (above.rank >= below.rank) return refused('cycle_detected', { path: [above.name, below.name] })
-    const id = edgeId(upstream.id, downstream.id)
-    if (pairs[id] === true || (graph.flow.memberCount > 0 && tx.has('edge', id))) {
-      return refused('invalid_input', { nodes: [above.name, below.name] })
-    }
-    pairs[id] = true
-    const link: Link = { flow: graph.flow, upstream, downstream, hands: edge.hands, onFailure: edge.onFailure }
-    if (isAmbiguous(link)) return refused('invalid_input', { nodes: [below.name] })
-    const group = countNewEdge(tx, link)
-    graph.links.push(link)
-    if (allowFailure(tx, link) && !graph.created.includes(upstream)) graph.marked.push(upstream)
-    if (group.total > IN_DEGREE_MAX) {
-      return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX, nodes: [below.name] })
-    }
-    if (!mayHandPayload(group, group.need, below.payloadEdgeCount)) {
-      return refused('invalid_input', { nodes: [below.name] })
-    }
-    if (!graph.created.includes(downstream) && !graph.touched.includes(downstream)) graph.touched.push(downstream)
-  }
-  return undefined
-}
-
-function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
-  const known = graph.byId[id]
-  if (known !== undefined) return known
-  const stored = tx.get('execution', id)
-  if (stored === undefined || stored.member?.flowId !== graph.flow.id) return undefined
-  graph.byId[id] = stored
-  return stored
-}
-
-/** Returns how many records this call would put. */
-function workOf(tx: Tx, graph: Graph): number {
-  const queues: Record<string, boolean> = {}
-  let work = graph.created.length + graph.touched.length + graph.marked.length + graph.links.length + 1
-  for (const execution of graph.created) {
-    const id = queueId(execution.lane, execution.class)
-    if (queues[id] === true) continue
-    queues[id] = true
-    if (!tx.has('queue', id)) work = work + 1
-  }
-  return work
-}
-
-function shortNodes(graph: Graph): string[] {
-  const names: string[] = []
-  for (const execution of graph.created) {
-    const member = execution.member
-    if (isShort(execution) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
-  }
-  return names
-}
-
-function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: boolean): void {
-  const flow = graph.flow
-  // Members of a graph in one call get their final state at once; those of several calls are released by a walk.
-  const isAtOnce = isWhole && flow.memberCount === 0
-  // Edges come first: an upstream may have ended, and its edge is then counted in a member that is written next.
-  for (const link of graph.links) writeEdge(tx, link)
-  for (let i = 0; i < graph.created.length; i++) {
-    const execution = graph.created[i]
-    const node = nodes[i]
-    if (execution === undefined || node === undefined) break
-    blockUnlessRunnable(execution, isAtOnce)
-    registerQueue(tx, execution)
-    storeExecution(tx, execution, node.create)
-    tx.emit('execution_created', execution, { until: delayUntil(execution) })
-    countNew(flow, execution)
-  }
-  for (const execution of graph.marked) tx.put(execution)
-  for (const execution of graph.touched) {
-    const before = bucketOf(execution)
-    // The member may have been cancelled or have expired before the rest of the graph arrived.
-    waitForDependencies(execution)
-    shiftCount(tx, flow, execution, before)
-    tx.put(execution)
-  }
-  if (!isWhole) {
-    extendHold(tx, flow)
-    putFlow(tx, flow)
-    return
-  }
-  enterSealed(tx, flow)
-  if (isAtOnce) {
-    putFlow(tx, flow)
-    return
-  }
-  flow.walk = newWalk('release')
-  walkFlow(tx, flow)
-}
-
-/** Blocks a new member, except a root of a graph that is complete. */
-function blockUnlessRunnable(execution: Execution, mayRun: boolean): void {
-  const isRoot = (execution.member?.group?.total ?? 0) === 0
-  if (!isRoot) blockNew(execution, 'dependencies')
-  else if (!mayRun) blockNew(execution, 'hold')
-}
-
-function delayUntil(execution: Execution): Instant | undefined {
-  const state = execution.state
-  return state.phase === 'delayed' ? state.until : execution.member?.delay?.until
-}
-
-function answer(kind: 'submitted' | 'joined' | 'accepted', flow: Flow): Exclude<SubmitFlowResult, Refused> {
+function answer(kind: SubmittedKind, flow: Flow): Exclude<SubmitFlowResult, Refused> {
+  const seen = withFollowUpBegun(flow)
   return {
     kind,
     flowId: flow.id,
-    nodes: flow.memberCount,
-    edges: flow.edgeCount,
-    state: publicFlowState(flow),
-    at: flow.createdAt,
+    nodes: seen.memberCount,
+    edges: seen.edgeCount,
+    state: publicFlowState(seen),
+    at: seen.createdAt,
   }
 }

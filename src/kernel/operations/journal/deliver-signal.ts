@@ -22,9 +22,11 @@ import { countSignal } from '../../rules/condition.ts'
 import { hasExpired, isMailbox, openWaitpointOf, scopeOf, signalIdAt, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
-import { endsExecution, hasTimedOut, timeOutWait } from '../../lifecycle/endings/time-out-wait.ts'
+import { stopAtDeadline } from '../../lifecycle/endings/end-execution.ts'
+import { hasTimedOut, timeOutWait, timeoutEffect } from '../../lifecycle/endings/time-out-wait.ts'
+import type { LimitEffect } from '../../lifecycle/endings/time-out-wait.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
-import { isPastDeadline } from '../../rules/execution-state.ts'
+import { hasStepsToUndo, isPastDeadline, isPastUnwinding } from '../../rules/execution-state.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 
 /** The binding of a verified token. */
@@ -80,20 +82,19 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   }
   const known = tx.get('signal', signalIdAt(id, existing?.round ?? 1, input.key))
   if (known !== undefined) return { kind: 'duplicate', sequence: known.sequence, effect: known.effect, at: known.at }
-  if (execution.state.phase === 'ended' || isPastDeadline(execution, tx.now)) {
-    return refusedFor('execution_ended', execution)
-  }
+  if (execution.state.phase === 'ended') return refusedFor('execution_ended', execution)
   const current = openStepOf(tx, execution)
-  const late = hasTimedOut(execution, tx.now) ? current?.wait : undefined
-  if (late !== undefined && endsExecution(late.onTimeout)) return refusedFor('execution_ended', execution)
+  const late = passedLimit(tx, execution, current)
+  if (late?.effect === 'ends') return refusedFor('execution_ended', execution)
   const isAwaited = current?.wait?.targets.includes(input.target) === true
-  // An escalated wait continues; any other timeout closes the waitpoints of the wait.
-  const isOver = late !== undefined && late.onTimeout !== 'escalate'
+  // An escalated wait continues; any other limit ends it.
+  const isOver = late !== undefined && late.effect !== 'escalates'
   if (!isMailbox(input.target)) {
     if (existing === undefined) return refused('waitpoint_not_found', detail)
     const open = openWaitpointOf(execution.journal, input.target)
     if (open === undefined || hasExpired(open, tx.now)) return refused('waitpoint_closed', detail)
-    if (isOver && isAwaited) return refused('waitpoint_closed', detail)
+    // The end of a wait closes its own waitpoints, and a stop closes all.
+    if (isOver && (isAwaited || late.effect === 'stops')) return refused('waitpoint_closed', detail)
   }
   const step = isAwaited && !isOver ? current : undefined
   const sequence = (execution.journal?.signalCount ?? 0) + 1
@@ -103,13 +104,30 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   const room = effect === 'buffered' ? bufferReached(existing, input) : undefined
   if (room !== undefined) return refused('signal_buffer_full', { executionId: execution.id, limit: room })
 
-  if (current !== undefined && late !== undefined) timeOutWait(tx, execution, current, late)
+  late?.apply()
   return accept(tx, execution, input, { existing, step, effect })
 }
 
 /** The time of the opening may repeat if a clock was set back, the nonce does not. */
 function isBoundTo({ generation, openedAt, nonce }: TokenBinding, waitpoint: Waitpoint): boolean {
   return generation === waitpoint.generation && openedAt === waitpoint.createdAt && nonce === waitpoint.nonce
+}
+
+/** A time limit that has passed, and that no due pass has applied yet. */
+type PassedLimit =
+  { readonly effect: 'ends' } | { readonly effect: Exclude<LimitEffect, 'ends'>; readonly apply: () => void }
+
+/** Returns the limit that a due pass would apply first. */
+function passedLimit(tx: Tx, execution: Execution, current: Step | undefined): PassedLimit | undefined {
+  if (isPastDeadline(execution, tx.now)) {
+    if (!hasStepsToUndo(execution)) return { effect: 'ends' }
+    return { effect: 'stops', apply: () => stopAtDeadline(tx, execution) }
+  }
+  if (isPastUnwinding(execution, tx.now)) return { effect: 'ends' }
+  const wait = hasTimedOut(execution, tx.now) ? current?.wait : undefined
+  if (current === undefined || wait === undefined) return undefined
+  const effect = timeoutEffect(execution, wait.onTimeout)
+  return effect === 'ends' ? { effect } : { effect, apply: () => timeOutWait(tx, execution, current, wait) }
 }
 
 /** Returns the wait or sleep that the execution is in. */

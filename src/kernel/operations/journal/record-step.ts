@@ -170,6 +170,11 @@ export interface StepContent extends Pick<Step, 'kind' | 'name' | 'attemptCount'
   readonly isAnew?: boolean | undefined
 }
 
+/** Absent unless compensations are registered, so that most steps do not store it. */
+function registeredCount({ compensationCount }: Journal): number | undefined {
+  return compensationCount === 0 ? undefined : compensationCount
+}
+
 /** Writes a step. The only way a step is first written. The caller puts the execution. */
 export function putStep(tx: Tx, execution: Execution, existing: Step | undefined, content: StepContent): Step {
   const journal = journalOf(execution)
@@ -188,6 +193,7 @@ export function putStep(tx: Tx, execution: Execution, existing: Step | undefined
     wait: content.wait,
     child: content.child,
     join: content.join,
+    compensationsBefore: isNew ? registeredCount(journal) : existing.compensationsBefore,
   }
   if (isNew) journal.nextPosition = journal.nextPosition + 1
   if (existing === undefined) journal.stepCount = journal.stepCount + 1

@@ -11,7 +11,7 @@ import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
-import { registerQueue } from '../../lifecycle/queues.ts'
+import { refuseQueues, enterQueue } from '../../lifecycle/queues.ts'
 import { CHILD_DEPTH_MAX, CHILD_MAX, CHILD_START_MAX, TAG_COUNT_MAX } from '../../limits.ts'
 import type { Join, Step, StepState } from '../../model/journal-schema.ts'
 import type { Execution, ExecutionId, Fence, Outcome, Tag } from '../../model/records.ts'
@@ -67,7 +67,12 @@ export type StartChildrenResult =
   | LeaseRefusal
   | StepLimitRefusal
   | Refused<
-      'execution_not_found' | 'execution_exists' | 'child_limit_exceeded' | 'child_depth_exceeded' | 'invalid_input'
+      | 'execution_not_found'
+      | 'execution_exists'
+      | 'child_limit_exceeded'
+      | 'child_depth_exceeded'
+      | 'too_many_needs'
+      | 'invalid_input'
     >
 
 export function startChildren(tx: Tx, input: StartChildrenInput): StartChildrenResult {
@@ -154,12 +159,12 @@ function isStopping(tx: Tx, { journal }: Execution, { state, child: link }: Step
   return child.unwinding !== undefined || (child.state.phase === 'active' && child.state.cancel !== undefined)
 }
 
-/** Refuses children beyond the limit, and ids that belong to other executions. */
+/** Refuses children beyond the limits, and ids that belong to other executions. */
 function refuseFresh(
   tx: Tx,
   execution: Execution,
   fresh: readonly WantedChild[],
-): Refused<'child_limit_exceeded' | 'execution_exists'> | undefined {
+): Refused<'child_limit_exceeded' | 'execution_exists' | 'too_many_needs'> | undefined {
   const journal = execution.journal
   let added = 0
   for (const { existing } of fresh) if (existing === undefined) added = added + 1
@@ -172,7 +177,11 @@ function refuseFresh(
     'execution',
     fresh.map(({ input }) => input.create.executionId),
   )
-  return taken === undefined ? undefined : refused('execution_exists', { executionId: taken.id })
+  if (taken !== undefined) return refused('execution_exists', { executionId: taken.id })
+  return refuseQueues(
+    tx,
+    fresh.map(({ input }) => input.create),
+  )
 }
 
 /** Returns the step of a child, and starts the child if it is new. */
@@ -219,7 +228,7 @@ function createChild(tx: Tx, execution: Execution, input: ChildInput, join: stri
     isDetached: input.isDetached === true ? true : undefined,
     isReleased: undefined,
   }
-  registerQueue(tx, child)
+  enterQueue(tx, child)
   storeExecution(tx, child, create)
   tx.emit('execution_created', child, { until: delayOf(child), by: execution.id })
   return child

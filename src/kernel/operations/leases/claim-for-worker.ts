@@ -4,13 +4,15 @@ import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { parentRefOf } from '../../lifecycle/children/child-records.ts'
 import type { ParentRef } from '../../lifecycle/children/child-records.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
-import { stopsMembers } from '../../rules/flow-state.ts'
+import { fileByNamespace, isMisfiled } from '../../lifecycle/queues.ts'
+import { bucketOf, stopsMembers } from '../../rules/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from '../../lifecycle/flows/upstream-results.ts'
 import type { FoundInputs, HandedPayload, MemberInput } from '../../lifecycle/flows/upstream-results.ts'
-import { DUE_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
+import { laneIndex } from '../../model/indexes.ts'
 import type { Journal, ResumeCause } from '../../model/journal-schema.ts'
 import {
   CLAIM_BLOB_MAX,
+  CLAIM_BLOCK_WORK,
   CLAIM_COUNT_MAX,
   CLAIM_ITEM_WORK,
   CLAIM_PAYLOAD_BYTES,
@@ -18,9 +20,11 @@ import {
   CLAIM_RECOVERY_SCAN_COUNT,
   FLOW_ITEM_WORK,
 } from '../../limits.ts'
-import { mergeOrdered } from '../../model/order.ts'
-import type { IndexEntry, Position } from '../../model/order.ts'
-import { activate } from '../../lifecycle/phases.ts'
+import type { Position } from '../../model/order.ts'
+import { claimHoldOf } from '../../rules/lane-state.ts'
+import { admissionOf, blockedForHand, handOf, limitsOf } from '../../lifecycle/limits/claim-admission.ts'
+import type { Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
+import { activate, blockBehindGate } from '../../lifecycle/phases.ts'
 import type {
   AttemptKind,
   BlobInfo,
@@ -29,29 +33,33 @@ import type {
   Fence,
   Flow,
   FlowId,
+  Gate,
   Instant,
+  LimitRef,
   Tag,
   Unwinding,
 } from '../../model/records.ts'
+import { reachTurns } from '../../lifecycle/turns.ts'
+import { findCandidates } from './claim-candidates.ts'
+import type { QueueName } from './claim-candidates.ts'
 import { runDueForClaim } from '../due/run-due.ts'
 import type { Tx } from '../../tx.ts'
-
-export interface QueueName {
-  readonly lane: string
-  readonly class: string
-}
 
 export interface ClaimInput {
   /** Minted by the caller; it becomes the id of every lease that this claim takes. */
   readonly requestId: string
   readonly workerId: string
   readonly workerInstanceId: string
+  /** The namespace that the worker is bound to. Without it, the worker takes executions of all. */
+  readonly namespace?: string | undefined
   readonly queues: readonly QueueName[]
   readonly count: number
   readonly leaseTtlMs: number
   /** Set when the reply to an earlier call with this request id was lost: its executions are returned again. */
   readonly repeated?: boolean | undefined
   readonly seed: number
+  /** Permits of limits that the process holds and does not use. Work that they cover starts without another round. */
+  readonly permits?: readonly PermitsAtHand[] | undefined
 }
 
 /** An execution that a worker has leased. */
@@ -91,6 +99,10 @@ export interface Claimed {
   readonly unwinding: Unwinding | undefined
   /** The execution whose handler has started it, unless it is detached. Its holder names it when it ends the execution. */
   readonly parent: ParentRef | undefined
+  /** The permits that it needs. A weight of zero counts against the cap alone. */
+  readonly limits: readonly LimitRef[]
+  /** Whether permits at hand were used for it. Otherwise its handler starts when the worker has got permits of all limits. */
+  readonly isAdmitted: boolean
 }
 
 /** What a worker needs to evaluate the condition of a member. */
@@ -130,36 +142,34 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   // A claim handles due records first, so that work does not wait for an engine's next pass.
   runDueForClaim(tx, input.seed)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
-  const heads: IndexEntry[][] = []
-  let readyCount = 0
-  // An entry that was hidden for another claimer becomes visible again if that claimer does not take it.
-  let isHiding = tx.hides(DUE_INDEX)
-  for (const queue of input.queues) {
-    const index = readyIndex(queue.lane, queue.class)
-    // One more than requested shows whether anything remains.
-    const head = tx.range({ index, limit: count + 1 })
-    readyCount = readyCount + head.length
-    if (tx.hides(index)) isHiding = true
-    heads.push(head)
-  }
-  const ids: string[] = []
-  // A queue that is named twice must not yield an execution twice; in order, equal ids are adjacent.
-  for (const entry of mergeOrdered(heads, count)) if (entry.id !== ids[ids.length - 1]) ids.push(entry.id)
+  const candidates = findCandidates(tx, input.queues, count, input.seed)
   const claimed: Claimed[] = []
-  takeLeases(tx, input, tx.getMany('execution', ids), claimed)
-  return { kind: 'claimed', executions: claimed, more: isHiding || readyCount > claimed.length, at: tx.now }
+  const hand = handOf(input.permits)
+  const blocked = blockedForHand(tx, hand, count)
+  takeLeases(tx, input, blocked.concat(candidates.executions), claimed, hand)
+  const taken = new Set(claimed.map(({ executionId }) => executionId))
+  const ready = candidates.executions.filter(({ id }) => taken.has(id))
+  const isRest = candidates.readyCount > ready.length
+  reachTurns(tx, ready, !isRest)
+  const more = candidates.isHiding || isRest
+  return { kind: 'claimed', executions: claimed, more, at: tx.now }
 }
 
-function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
+function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[], hand: Hand): void {
   let payloadBytes = 0
   let blobCount = 0
   let hasEnded = false
   for (const candidate of candidates) {
-    if (tx.room() < CLAIM_ITEM_WORK) return
+    if (tx.room() < CLAIM_ITEM_WORK || claimed.length >= Math.min(input.count, CLAIM_COUNT_MAX)) return
     // The end of another member may have changed it.
     const execution = hasEnded ? (tx.get('execution', candidate.id) ?? candidate) : candidate
     // The index reconciler finds a wrong entry; it must not block the queue.
-    if (execution.state.phase !== 'eligible') continue
+    if (!isClaimable(tx, execution, input.queues)) continue
+    if (input.namespace !== undefined && execution.namespace !== input.namespace) {
+      // It leaves the queue that it does not belong to, so that it does not hide the executions behind it.
+      if (isMisfiled(execution)) fileByNamespace(tx, execution)
+      continue
+    }
     // Past its deadline it is left to the due pass, which has not reached it yet.
     const isUnwinding = execution.unwinding !== undefined
     if (!isUnwinding && execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
@@ -171,23 +181,51 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       hasEnded = true
       continue
     }
+    const admission = admissionOf(tx, execution, hand)
+    if (admission.kind === 'blocked' || (admission.kind === 'unadmitted' && isGated(execution))) {
+      if (admission.kind === 'blocked' && !blockInPlace(tx, execution, admission.gate)) return
+      continue
+    }
     const payload = claimPayloadOf(tx, flow, execution)
     payloadBytes = payloadBytes + payload.bytes
     blobCount = blobCount + payload.inputs.inputs.length + (payload.conditionOf === undefined ? 1 : 2)
     if (claimed.length > 0 && (payloadBytes > CLAIM_PAYLOAD_BYTES || blobCount > CLAIM_BLOB_MAX)) return
-    activate(tx, execution, {
+    const before = bucketOf(execution)
+    const lease = {
       id: input.requestId,
       workerId: input.workerId,
       workerInstanceId: input.workerInstanceId,
       acquiredAt: tx.now,
       expiresAt: tx.now + input.leaseTtlMs,
-    })
+    }
+    activate(tx, execution, lease, admission.kind === 'admitted')
     if (flow !== undefined) {
-      shiftCount(tx, flow, execution, 'waiting')
+      shiftCount(tx, flow, execution, before)
       putFlow(tx, flow)
     }
     claimed.push(toClaimed(tx, execution, payload))
   }
+}
+
+/** Whether an execution is ready, or a gate blocks it in one of the queues that the claim asks for and that are not held. */
+function isClaimable(tx: Tx, execution: Execution, queues: readonly QueueName[]): boolean {
+  if (execution.state.phase === 'eligible') return true
+  if (!isGated(execution) || claimHoldOf(tx.get('lane', execution.lane), execution.task) !== undefined) return false
+  for (const queue of queues) if (queue.lane === execution.lane && queue.class === execution.class) return true
+  return false
+}
+
+function isGated({ state }: Execution): boolean {
+  return state.phase === 'blocked' && state.gate !== undefined
+}
+
+/** Returns false if there is no room for it. Only a write of the gate keeps it from being removed at the same time. */
+function blockInPlace(tx: Tx, execution: Execution, gate: Gate): boolean {
+  if (isGated(execution)) return true
+  if (tx.room() < CLAIM_BLOCK_WORK) return false
+  blockBehindGate(tx, execution, gate.id)
+  tx.put(gate)
+  return true
 }
 
 /**
@@ -248,7 +286,7 @@ function hasBegun({ journal, unwinding }: Execution): boolean {
 function claimedCondition(tx: Tx, flow: Flow | undefined): ClaimedCondition | undefined {
   if (flow === undefined) return undefined
   const { name, input } = flow
-  return { flow: name, input, inputBlob: input === undefined ? undefined : tx.send(flowInputKey(flow.id), input.size) }
+  return { flow: name, input, inputBlob: input === undefined ? undefined : tx.send(flowInputKey(flow), input.size) }
 }
 
 function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed {
@@ -287,6 +325,8 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     journal: claimedJournal(execution.journal),
     unwinding: execution.unwinding,
     parent: parentRefOf(execution),
+    limits: limitsOf(execution),
+    isAdmitted: state.unadmitted === undefined,
   }
 }
 

@@ -69,7 +69,7 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
     ? scheduleRetry(tx, execution, { failure, how: 'failed', retryAfterMs, seed })
     : undefined
   if (retryAt !== undefined) return { kind: 'retry_scheduled', retryAt }
-  // After a replay from a step the number may be 0: this run has registered none, and has none to run.
+  // After a replay from a step the number may be 0: no kept step is known to have one, and this run has registered none.
   const hasRegistered = hasCompensations(execution) && execution.journal?.compensationCount !== 0
   if (hasRegistered) return compensate(tx, execution, failure, input.isIncomplete === true)
   execution.failureCount = execution.failureCount + 1

@@ -45,6 +45,8 @@ export interface FlowDrift {
 
 export interface AuditFlowsResult {
   readonly kind: 'audited'
+  /** Members that were counted. */
+  readonly examined: number
   /** Flows that were counted completely. */
   readonly audited: number
   /** Flows that changed meanwhile. */
@@ -67,13 +69,14 @@ interface Count {
 export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
   const from = input.cursor?.from
   const flow = tx.scan({ index: FLOWS_INDEX, from, limit: 1 }, 'flow')[0]
-  if (flow === undefined) return { kind: 'audited', audited: 0, unsteady: 0, drifts: [], cursor: undefined }
+  if (flow === undefined)
+    return { kind: 'audited', examined: 0, audited: 0, unsteady: 0, drifts: [], cursor: undefined }
   const after: AuditCursor = { from: { score: flow.createdAt, id: flow.id } }
   const tally = input.cursor?.tally
   const isUnsteady = tally !== undefined && tally.version !== flow.version
   const isLeftOut = flow.walk?.purpose === 'remove' || !matchesFilter(flow, input.filter)
   if (isUnsteady || isLeftOut) {
-    return { kind: 'audited', audited: 0, unsteady: isUnsteady ? 1 : 0, drifts: [], cursor: after }
+    return { kind: 'audited', examined: 0, audited: 0, unsteady: isUnsteady ? 1 : 0, drifts: [], cursor: after }
   }
   const count: Count = {
     counts: tally === undefined ? noMembers() : { ...tally.counts },
@@ -90,13 +93,15 @@ export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
     const position = { score: last.member?.rank ?? 0, id: last.id }
     return {
       kind: 'audited',
+      examined: page.length,
       audited: 0,
       unsteady: 0,
       drifts: [],
       cursor: { from, tally: { ...count, version: flow.version, position } },
     }
   }
-  return { kind: 'audited', audited: 1, unsteady: 0, drifts: compare(flow, count), cursor: after }
+  const examined = page.length
+  return { kind: 'audited', examined, audited: 1, unsteady: 0, drifts: compare(flow, count), cursor: after }
 }
 
 function countMember(count: Count, execution: Execution): void {

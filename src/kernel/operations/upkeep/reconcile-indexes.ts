@@ -4,8 +4,11 @@
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { flowOwners, memberOwners } from './reconcile-graph.ts'
+import { walkNamed } from './reconcile-named.ts'
 import { hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
 import type { Check, CheckInput, IndexProblem } from './index-repair.ts'
+import type { PartitionFamily } from '../../model/families.ts'
+import { namedTypesIn } from '../../model/named-types.ts'
 import { idsOf } from '../../model/order.ts'
 import {
   CANCEL_BACKLOG_INDEX,
@@ -19,6 +22,7 @@ import {
   laneIndex,
   readyIndex,
 } from '../../model/indexes.ts'
+import { fileByNamespace, isMisfiled } from '../../lifecycle/queues.ts'
 import { scopeOf, stepIdIn } from '../../rules/journal-ids.ts'
 import { journalOwners } from './reconcile-journal.ts'
 import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
@@ -33,11 +37,13 @@ type OwnerStage = 'member_indexes' | 'edge_indexes' | 'journal_indexes'
 
 /** The progress of a walk over the partition: first all records, then the indexes one by one. */
 export interface ReconcileCursor extends OwnerCursor {
-  readonly stage: 'records' | 'flows' | 'shared_indexes' | 'queue_indexes' | OwnerStage
+  readonly stage: 'records' | 'flows' | 'shared_indexes' | 'queue_indexes' | OwnerStage | 'named_indexes'
   readonly queue?: string | undefined
 }
 
 export interface ReconcileInput extends CheckInput {
+  /** The family of the partition; `fp` unless given. */
+  readonly family?: PartitionFamily | undefined
   readonly cursor?: ReconcileCursor | undefined
 }
 
@@ -63,7 +69,7 @@ const SHARED_INDEXES: readonly string[] = [
 const FIRST_OWNERS: ReconcileCursor = { stage: 'member_indexes', step: 0 }
 
 export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult {
-  const cursor = input.cursor ?? { stage: 'records', step: 0 }
+  const cursor = input.cursor ?? firstCursor(input)
   const repaired: IndexProblem[] = []
   const check: Check = { input, repaired }
   switch (cursor.stage) {
@@ -86,7 +92,24 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
     case 'edge_indexes':
     case 'journal_indexes':
       return reconcileOwners(tx, cursor.stage, cursor, check)
+    case 'named_indexes':
+      return reconcileNamed(tx, cursor, input, check)
   }
+}
+
+/** Executions and flows are only in partitions of their own family. */
+function firstCursor({ family = 'fp' }: ReconcileInput): ReconcileCursor {
+  return { stage: family === 'fp' ? 'records' : 'named_indexes', step: 0 }
+}
+
+/** Named records have no tenant, so an engine for some tenants leaves them to another one. */
+function reconcileNamed(tx: Tx, cursor: ReconcileCursor, input: ReconcileInput, check: Check): ReconcileResult {
+  const repaired = check.repaired
+  if (input.filter !== undefined) return { kind: 'reconciled', examined: 0, repaired, cursor: undefined }
+  const walked = walkNamed(tx, input.family ?? 'fp', cursor, check)
+  const next: ReconcileCursor | undefined =
+    walked.cursor === undefined ? undefined : { stage: 'named_indexes', ...walked.cursor }
+  return { kind: 'reconciled', examined: walked.examined, repaired, cursor: next }
 }
 
 /** All executions with the steps that they wait in, then all flows: missing entries are added. */
@@ -103,6 +126,8 @@ function reconcileRecords(tx: Tx, cursor: ReconcileCursor, check: Check): Reconc
     if (matchesFilter(record, check.input.filter)) {
       repairEntriesOf(tx, record, repaired)
       if (record.type === 'execution') completeStep(tx, record, repaired)
+      // Workers of its namespace do not read the queue in which an earlier version has left it.
+      if (record.type === 'execution' && isMisfiled(record) && tx.room() > 1) fileByNamespace(tx, record)
     }
     if (hasRepairedEnough(repaired)) {
       stoppedAt = record.id
@@ -185,7 +210,8 @@ function ownersOf(stage: OwnerStage): Owners {
   }
 }
 
-function stageAfter(stage: OwnerStage): OwnerStage | undefined {
+function stageAfter(stage: OwnerStage): OwnerStage | 'named_indexes' | undefined {
   if (stage === 'member_indexes') return 'edge_indexes'
-  return stage === 'edge_indexes' ? 'journal_indexes' : undefined
+  if (stage === 'edge_indexes') return 'journal_indexes'
+  return namedTypesIn('fp').length > 0 ? 'named_indexes' : undefined
 }

@@ -1,11 +1,14 @@
 /**
- * Loads ranges of the indexes of steps, signals and waitpoints in one statement, with the records that their entries
- * name and, on request, their values. Separate from other ranges, so that a claim does not pay for these joins.
+ * Loads ranges of the indexes of steps, signals, waitpoints and of records whose ids are names in one statement, with the
+ * records that their entries name and, on request, their values. Separate from other ranges, so that a claim does not pay for these joins.
  */
 import {
   OPEN_WAITPOINTS_INDEX,
   STEP_PAGE_BYTES,
   bufferedSignalsIndex,
+  isNameIndex,
+  namedTypes,
+  recordsNamedBy,
   signalPayloadKey,
   signalsIndex,
   stepValueKey,
@@ -21,7 +24,7 @@ import type { LoadStep, WantedRange } from './load-range.ts'
 
 /** The record type that the entries of an index name. */
 interface JournalIndex {
-  readonly type: Extract<RecordType, 'step' | 'waitpoint' | 'signal'>
+  readonly type: RecordType
   /** The text before a record's id in the key of its value. */
   readonly bytesBefore: string | undefined
 }
@@ -40,7 +43,15 @@ const byPrefix: readonly (readonly [prefix: string, index: JournalIndex])[] = [
 /** Returns undefined for any other index. */
 export function journalIndexOf(index: string): JournalIndex | undefined {
   if (index === OPEN_WAITPOINTS_INDEX) return WAITPOINTS
+  if (isNameIndex(index)) return namedIndexOf(index)
   return byPrefix.find(([prefix]) => index.startsWith(prefix))?.[1]
+}
+
+const named = new Map<RecordType, JournalIndex>(namedTypes.map(({ type }) => [type, { type, bytesBefore: undefined }]))
+
+function namedIndexOf(index: string): JournalIndex | undefined {
+  const [record] = recordsNamedBy(index)
+  return record === undefined ? undefined : named.get(record.type)
 }
 
 interface WantedJournal extends WantedRange {
@@ -103,7 +114,7 @@ export function journalText(schema: string): string {
         select e.score, e.id from ${schema}.entry e where ${conditionOf('forward')} order by e.score, e.id limit k.most
       ) e
       left join lateral (
-        ${[STEPS, SIGNALS, WAITPOINTS].map(recordOf).join(' union all ')} limit 1
+        ${[STEPS, SIGNALS, WAITPOINTS, ...named.values()].map(recordOf).join(' union all ')} limit 1
       ) r on true
       left join lateral (
         select b.bytes from ${schema}.blob b

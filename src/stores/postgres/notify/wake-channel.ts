@@ -5,7 +5,6 @@
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, LogFields, Runtime, Timer } from '../../../runtime/index.ts'
 import { backoffMs } from '../../../runtime/backoff.ts'
-import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 import { Announcer } from './announcer.ts'
 import type { Connection } from '../wire/connection.ts'
@@ -33,7 +32,7 @@ export interface WakeChannelOptions {
   /** Runs a statement on a pooled connection, outside any transaction. */
   readonly send: (statement: Statement) => Promise<unknown>
   readonly channel: string
-  readonly partitionCount: number
+  readonly partitions: readonly Partition[]
   readonly runtime: Runtime
   readonly log: Log
   /** Identifies this process, which ignores its own notifications. */
@@ -59,9 +58,9 @@ export class WakeChannel {
   #isClosed = false
 
   constructor(options: WakeChannelOptions) {
-    const { runtime, log, sender, partitionCount, channel, send } = options
+    const { runtime, log, sender, partitions, channel, send } = options
     this.#options = options
-    this.#partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
+    this.#partitions = partitions
     this.#notify = (payload) => send({ ...NOTIFY, values: [channel, payload] })
     this.#announcer = new Announcer({ runtime, log, sender, notify: this.#notify })
   }

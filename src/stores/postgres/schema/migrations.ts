@@ -3,6 +3,8 @@
  * a new step at the end. The schema version of a store is the number of steps that it has run.
  */
 
+import { admission, admissionEvents } from './admission-tables.ts'
+
 export interface Migration {
   /** Shown by a dry run. */
   readonly title: string
@@ -413,7 +415,8 @@ const facts = `
 const unwinding = eventView(',execution_unwinding')
 
 /** Follow-ups have events of their own. */
-const followUps = eventView(',execution_unwinding,follow_up_set,follow_up_started,follow_up_dropped')
+const FOLLOW_UP_EVENTS = ',execution_unwinding,follow_up_set,follow_up_started,follow_up_dropped'
+const followUps = eventView(FOLLOW_UP_EVENTS)
 
 /**
  * Children of a handler are steps, and so are the waits for them. An ended execution may be due while its children are to be
@@ -446,4 +449,5 @@ export const migrations: readonly Migration[] = [
   { title: 'add the event of executions that undo their steps', sql: unwinding },
   { title: 'add the events of follow-ups', sql: followUps },
   { title: 'add the children of a handler', sql: children },
+  { title: 'add limits, lanes and workers', sql: admission + eventView(FOLLOW_UP_EVENTS + admissionEvents) },
 ]

@@ -40,7 +40,13 @@ async function refusalOf(work: Promise<unknown>): Promise<EngineError> {
 
 describe('the settings of a store', () => {
   test('are what it was set up with', async () => {
-    const settings = { executionPartitions: 4, indexedTags: ['plan'], lockSpace: 7 }
+    const settings = {
+      executionPartitions: 4,
+      limitPartitions: 4,
+      level: undefined,
+      indexedTags: ['plan'],
+      lockSpace: 7,
+    }
 
     expect(await findSettings(storeWith(meta), 'mine', NOTHING)).toEqual(settings)
     expect(

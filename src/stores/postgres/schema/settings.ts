@@ -5,7 +5,7 @@ import { EngineError } from '../../../kernel/engine-error.ts'
 import { refuseMismatch, sortedNames } from '../../server/fixed-settings.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
-import { executionPartition } from '../../store.ts'
+import { SERVER_LIMIT_PARTITIONS, allPartitions, partitionNumber } from '../../partitions.ts'
 import type { StoreSettings } from '../../store.ts'
 import { applyPlan, planMigration, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
 import { quoted } from '../wire/session.ts'
@@ -34,6 +34,8 @@ export interface WantedSettings {
 export interface PostgresSettings extends StoreSettings {
   /** The first key of all advisory locks of this store, distinct from other stores of the database. */
   readonly lockSpace: number
+  /** What the settings held when they were read. */
+  readonly level: unknown
 }
 
 /** Returns the settings of the store; undefined if it was never used. Refuses a program that asks for other ones. */
@@ -52,12 +54,12 @@ export async function findSettings(
   const stored = storedIn(meta, schema)
   refuseOtherData(stored.dataVersion)
   refuseOtherLevel(meta.get('level'), wanted.levels)
-  const { executionPartitions, indexedTags, lockSpace } = stored
+  const { executionPartitions, limitPartitions, indexedTags, lockSpace } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseMismatch('number of execution partitions', executionPartitions, wanted.executionPartitions)
   }
   if (wanted.indexedTags !== undefined) refuseMismatch('indexed tags', indexedTags, sortedNames(wanted.indexedTags))
-  return { executionPartitions, indexedTags, lockSpace }
+  return { executionPartitions, limitPartitions, indexedTags, lockSpace, level: meta.get('level') }
 }
 
 /**
@@ -101,16 +103,19 @@ function lockSpaceOf(schema: string): number {
 
 async function writeSettings(session: Session, schema: string, wanted: WantedSettings): Promise<void> {
   const count = wanted.executionPartitions ?? EXECUTION_PARTITIONS
-  const numbers = Array.from({ length: count }, (_, number) => number)
+  const indexedTags = sortedNames(wanted.indexedTags ?? [])
+  const limitPartitions = SERVER_LIMIT_PARTITIONS
+  const partitions = allPartitions({ executionPartitions: count, limitPartitions, indexedTags })
   await session.query(
     `insert into ${quoted(schema)}.partition (number, name) select * from unnest($1::integer[], $2::text[])`,
-    [numbers, numbers.map(executionPartition)],
+    [partitions.map(partitionNumber), partitions],
   )
   const settings = {
     data_version: DATA_VERSION,
     level: wanted.levels.max,
     execution_partitions: count,
-    indexed_tags: sortedNames(wanted.indexedTags ?? []),
+    limit_partitions: limitPartitions,
+    indexed_tags: indexedTags,
     lock_space: lockSpaceOf(schema),
   }
   await session.query(`insert into ${quoted(schema)}.meta (name, value) select * from unnest($1::text[], $2::text[])`, [
@@ -127,7 +132,7 @@ function mayNotSetUp(schema: string, error: unknown): EngineError {
   return new EngineError('invalid_configuration', { field: 'location', message }, { cause })
 }
 
-interface StoredSettings extends PostgresSettings {
+interface StoredSettings extends Omit<PostgresSettings, 'level'> {
   readonly dataVersion: number
 }
 
@@ -135,6 +140,9 @@ function storedIn(meta: ReadonlyMap<string, unknown>, schema: string): StoredSet
   return {
     dataVersion: numberIn(meta, 'data_version', schema),
     executionPartitions: numberIn(meta, 'execution_partitions', schema),
+    limitPartitions: meta.has('limit_partitions')
+      ? numberIn(meta, 'limit_partitions', schema)
+      : SERVER_LIMIT_PARTITIONS,
     lockSpace: numberIn(meta, 'lock_space', schema),
     indexedTags: namesIn(meta, 'indexed_tags', schema),
   }

@@ -10,6 +10,7 @@ import { invalidFile } from '../connection/sqlite-error.ts'
 
 /** A file has one writer at a time, so more partitions would gain nothing. */
 const EXECUTION_PARTITIONS = 1
+const LIMIT_PARTITIONS = 1
 
 /** The application_id of a store: the letters "FFab". */
 const APPLICATION_ID = 0x46466162
@@ -40,6 +41,7 @@ export function setUp(connection: Connection, file: string, wanted: WantedSettin
     writeMeta(connection, 'data_version', DATA_VERSION)
     writeMeta(connection, 'level', wanted.levels.max)
     writeMeta(connection, 'execution_partitions', EXECUTION_PARTITIONS)
+    writeMeta(connection, 'limit_partitions', LIMIT_PARTITIONS)
     writeMeta(connection, 'indexed_tags', sorted(wanted.indexedTags ?? []))
   }
   writeMeta(connection, 'schema_version', SCHEMA_VERSION)
@@ -59,7 +61,12 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
   )
   const indexedTags = readMeta(connection, 'indexed_tags') as string[]
   if (wanted.indexedTags !== undefined) refuseOther(file, 'indexed tags', indexedTags, sorted(wanted.indexedTags))
-  return { executionPartitions: EXECUTION_PARTITIONS, indexedTags }
+  return { executionPartitions: EXECUTION_PARTITIONS, limitPartitions: limitPartitionsOf(connection), indexedTags }
+}
+
+/** A file that was set up before there were limits has no such setting. */
+function limitPartitionsOf(connection: Connection): number {
+  return (readMeta(connection, 'limit_partitions') as number | undefined) ?? LIMIT_PARTITIONS
 }
 
 /** Returns the number of steps that a file has run: 0 for an empty one. */

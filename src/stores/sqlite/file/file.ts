@@ -5,7 +5,7 @@ import type { Runtime } from '../../../runtime/index.ts'
 import type { Synchronous } from './synchronous.ts'
 import type { StoreSettings } from '../../store.ts'
 import { Connection } from '../connection/connection.ts'
-import { needsSetup, setUp, verifiedSettings } from './file-settings.ts'
+import { needsSetup, readMeta, setUp, verifiedSettings } from './file-settings.ts'
 import type { WantedSettings } from './file-settings.ts'
 import { failureToOpen, invalidFile } from '../connection/sqlite-error.ts'
 import { Transactions, retryWhileBusy } from '../connection/transactions.ts'
@@ -27,6 +27,8 @@ export interface OpenFile {
   /** Equal to the writer if only one connection can see the data. */
   readonly reader: Connection
   readonly settings: StoreSettings
+  /** What the settings held when the file was opened. */
+  readonly level: unknown
 }
 
 export async function openFile(
@@ -49,9 +51,10 @@ export async function openFile(
     await retryWhileBusy(runtime, () => configureWriter(writer, path, synchronous))
     if (mustBeSetUp) await new Transactions(runtime, writer, 'write').run(() => setUp(writer, path, wanted))
     const settings = await retryWhileBusy(runtime, () => verifiedSettings(writer, path, wanted))
+    const level = await retryWhileBusy(runtime, () => readMeta(writer, 'level'))
     const reader = path === MEMORY_FILE ? writer : connect()
     if (reader !== writer) await retryWhileBusy(runtime, () => configureReader(reader))
-    return { path, writer, reader, settings }
+    return { path, writer, reader, settings, level }
   } catch (error) {
     for (const connection of connections) connection.close()
     throw failureToOpen(path, error)

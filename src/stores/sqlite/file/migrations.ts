@@ -3,6 +3,8 @@
  * new step at the end. The schema version of a file is the number of steps that it has run.
  */
 
+import { admission } from './admission-tables.ts'
+
 const tables = `
   create table meta (
     name text not null primary key,
@@ -430,4 +432,13 @@ const children = `
   alter table moved_execution rename to execution;
 `
 
-export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies, facts, children]
+export const migrations: readonly string[] = [
+  tables,
+  flows,
+  journals,
+  processes,
+  dependencies,
+  facts,
+  children,
+  admission,
+]

@@ -4,6 +4,7 @@ import { EngineError } from '../../../kernel/engine-error.ts'
 import { refuseMismatch, sortedNames } from '../../server/fixed-settings.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
+import { SERVER_LIMIT_PARTITIONS } from '../../partitions.ts'
 import type { StoreSettings } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Keys } from '../layout/keys.ts'
@@ -37,7 +38,14 @@ export interface StoredSettings {
   /** Absent in a store that was set up before there were levels. */
   readonly level?: number
   readonly executionPartitions: number
+  /** Absent in a store that was set up before there were limits. */
+  readonly limitPartitions?: number
   readonly indexedTags: readonly string[]
+}
+
+/** The settings of a store with the level that it had when they were read. */
+export interface FoundSettings extends StoreSettings {
+  readonly level: unknown
 }
 
 /** Returns the settings of the store; undefined if it was never used. Throws if the program wants other settings. */
@@ -45,35 +53,40 @@ export async function findSettings(
   connection: Connection,
   keys: Keys,
   wanted: WantedSettings,
-): Promise<StoreSettings | undefined> {
+): Promise<FoundSettings | undefined> {
   const stored = (await readSettings(connection, keys))?.settings
   if (stored === undefined) return undefined
   refuseNewer('data version', stored.dataVersion, DATA_VERSION)
   refuseMismatch('data version', stored.dataVersion, DATA_VERSION)
   refuseOtherLayout(stored)
   refuseOtherLevel(stored.level, wanted.levels)
-  const { executionPartitions, indexedTags } = stored
+  const { executionPartitions, indexedTags, level } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseMismatch('number of execution partitions', executionPartitions, wanted.executionPartitions)
   }
   if (wanted.indexedTags !== undefined) refuseMismatch('indexed tags', indexedTags, sortedNames(wanted.indexedTags))
-  return { executionPartitions, indexedTags }
+  return { executionPartitions, limitPartitions: limitPartitionsOf(stored), indexedTags, level }
 }
 
 /** Sets the store up. If another process was first, its settings are checked instead. */
-export async function setUp(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<StoreSettings> {
+export async function setUp(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<FoundSettings> {
   const defaultPartitions = connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS
   const first: StoredSettings = {
     dataVersion: DATA_VERSION,
     layoutVersion: LAYOUT_VERSION,
     level: wanted.levels.max,
     executionPartitions: wanted.executionPartitions ?? defaultPartitions,
+    limitPartitions: SERVER_LIMIT_PARTITIONS,
     indexedTags: sortedNames(wanted.indexedTags ?? []),
   }
   await connection.send('SET', keys.settings, JSON.stringify(first), 'NX')
   const settings = await findSettings(connection, keys, wanted)
   if (settings === undefined) throw storeNotFound()
   return settings
+}
+
+export function limitPartitionsOf({ limitPartitions = SERVER_LIMIT_PARTITIONS }: StoredSettings): number {
+  return limitPartitions
 }
 
 export function storeNotFound(): EngineError {
@@ -121,7 +134,8 @@ function parse(text: string, keys: Keys): StoredSettings {
 function isStoredSettings(value: unknown): value is StoredSettings {
   if (typeof value !== 'object' || value === null) return false
   const settings = value as Partial<Record<keyof StoredSettings, unknown>>
-  const numbers = [settings.dataVersion, settings.layoutVersion, settings.executionPartitions]
+  const { limitPartitions = SERVER_LIMIT_PARTITIONS } = settings
+  const numbers = [settings.dataVersion, settings.layoutVersion, settings.executionPartitions, limitPartitions]
   if (!numbers.every((number) => Number.isSafeInteger(number) && Number(number) > 0)) return false
   return Array.isArray(settings.indexedTags) && settings.indexedTags.every((name) => typeof name === 'string')
 }

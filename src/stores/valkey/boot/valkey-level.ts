@@ -14,12 +14,12 @@ import { raiseLevel } from '../../level/raise-level.ts'
 import type { LevelMigration } from '../../level/raise-level.ts'
 import { storedLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
-import { executionPartition } from '../../store.ts'
+import { allPartitions } from '../../partitions.ts'
 import { Connection } from '../connection/connection.ts'
 import type { ConnectionSettings } from '../options/connection-settings.ts'
 import { Keys, LEVEL_STEP } from '../layout/keys.ts'
 import { LAYOUT_VERSION } from '../layout/stored-value.ts'
-import { readSettings, replaceSettings, storeNotFound } from './settings.ts'
+import { limitPartitionsOf, readSettings, replaceSettings, storeNotFound } from './settings.ts'
 import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
@@ -71,8 +71,9 @@ export class ValkeyLevel implements LevelPlace {
   async raise(to: number): Promise<void> {
     const found = await readSettings(this.#connection, this.#keys)
     if (found === undefined) throw storeNotFound()
-    for (let number = 0; number < found.settings.executionPartitions; number++) {
-      const key = this.#keys.trimmed(executionPartition(number))
+    const limitPartitions = limitPartitionsOf(found.settings)
+    for (const partition of allPartitions({ ...found.settings, limitPartitions })) {
+      const key = this.#keys.trimmed(partition)
       await this.#connection.send('EVAL', RAISE_PARTITION, 1, key, to, LEVEL_STEP)
     }
     for (let tries = 0; tries < CHANGE_TRIES; tries++) if (await this.#raiseSettings(to)) return

@@ -27,7 +27,7 @@ const writes: readonly (readonly [name: string, write: (writer: CallWriter) => v
   ],
   ['a text argument', (writer) => writer.argument('größer')],
   ['a long text argument', (writer) => writer.argument('größer als nötig')],
-  ['a name', (writer) => writer.name('größer', `als${SEPARATOR}${ID}`, 2)],
+  ['a name', (writer) => writer.name(Buffer.from('größer'), `als${SEPARATOR}${ID}`, 2)],
   ['a natural argument', (writer) => writer.argument(1_700_000_000_000)],
   ['a bytes argument', (writer) => writer.bytesArgument(Buffer.from('größer'))],
   ['a Latin-1 argument', (writer) => writer.latin1Argument('Zürich')],

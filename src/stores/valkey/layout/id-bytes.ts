@@ -57,10 +57,16 @@ function putUuid(bytes: Uint8Array, at: number, text: string, start: number): bo
 const recentIds: string[] = new Array<string>(RECENT_COUNT).fill('')
 const recentUuids = new Uint8Array(RECENT_COUNT * UUID_BYTES)
 
+/** Spreads texts by their last characters, which are random in most ids. */
+export function recentPlace(text: string): number {
+  const { length } = text
+  return (text.charCodeAt(length - 1) * 31 + text.charCodeAt(length - 2)) * 31 + text.charCodeAt(length - 3)
+}
+
 /** Writes the uuid that a text ends with, as `putUuid` does. */
 export function putLastUuid(bytes: Uint8Array, at: number, id: string): boolean {
   const { length } = id
-  const place = ((id.charCodeAt(length - 1) << 4) ^ id.charCodeAt(length - 2)) & (RECENT_COUNT - 1)
+  const place = recentPlace(id) & (RECENT_COUNT - 1)
   const start = place * UUID_BYTES
   if (recentIds[place] !== id) {
     const isUuid = putUuid(recentUuids, start, id, length - UUID_CHARACTERS)

@@ -18,7 +18,7 @@ test('the documentation lists the keys that there are', async () => {
   expect(documented).toEqual(await keysIn('keys.ts'))
   expect(documented).toContain(`${LIBRARIES_KEY} hash`)
   for (const kind of Object.values(keyKinds)) {
-    expect(documented.filter((key) => key.startsWith(`<prefix>:{fp:3}:${kind}<`))).toHaveLength(1)
+    expect(documented.filter((key) => key.includes(`}:${kind}<`))).toHaveLength(1)
   }
 })
 

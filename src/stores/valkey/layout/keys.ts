@@ -12,6 +12,15 @@
  * | `<prefix>:{fp:3}:s5:<id>`          | string     | the record of a step                                      |
  * | `<prefix>:{fp:3}:w5:<id>`          | string     | the record of a waitpoint                                 |
  * | `<prefix>:{fp:3}:g5:<id>`          | string     | the record of a signal                                    |
+ * | `<prefix>:{m:0}:W5:<id>`           | string     | the record of a worker                                    |
+ * | `<prefix>:{fp:3}:S5:<id>`          | string     | the share that a key has of a lane                        |
+ * | `<prefix>:{fp:3}:R5:<lane>`        | string     | how far the fair order of a lane has come                 |
+ * | `<prefix>:{fp:3}:L5:<lane>`        | string     | the settings of a lane, also in `{m:0}`                   |
+ * | `<prefix>:{q:1}:D5:<id>`           | string     | the record of a limit                                     |
+ * | `<prefix>:{q:1}:U5:<id>`           | string     | the record of the usage of one key of a limit             |
+ * | `<prefix>:{q:1}:H5:<id>`           | string     | the record of the permits that a worker process holds     |
+ * | `<prefix>:{fp:3}:G5:<id>`          | string     | the record of a gate                                      |
+ * | `<prefix>:{m:0}:E5:<id>`           | string     | the record of the duties of engines                       |
  * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
  * | `<prefix>:{fp:3}:events5`          | list       | the event log, oldest first                               |
@@ -27,7 +36,7 @@
  * function library alone. Libraries belong to a server and not to a store, so their hash has no prefix of its own and
  * stands in database 0, whichever the store uses.
  */
-import { QUEUES_INDEX } from '../../../kernel/index.ts'
+import { isNameIndex } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
 import type { FactKind, Partition } from '../../store.ts'
 import { putName } from './id-bytes.ts'
@@ -52,6 +61,15 @@ export const keyKinds = {
   step: 's5:',
   waitpoint: 'w5:',
   signal: 'g5:',
+  worker: 'W5:',
+  share: 'S5:',
+  rotation: 'R5:',
+  lane: 'L5:',
+  limit_definition: 'D5:',
+  gauge: 'U5:',
+  holding: 'H5:',
+  gate: 'G5:',
+  duties: 'E5:',
   index: 'i5:',
   blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
@@ -73,13 +91,22 @@ export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
   step: 1,
   waitpoint: 1,
   signal: 1,
+  worker: 0,
+  share: 0,
+  rotation: 0,
+  lane: 0,
+  limit_definition: 0,
+  gauge: 0,
+  holding: 0,
+  gate: 0,
+  duties: 0,
   index: 2,
   blob: 2,
 }
 
 /** The same for the members of an index. */
 export function memberIdParts(index: string): number {
-  return index === QUEUES_INDEX ? idParts.queue : 1
+  return isNameIndex(index) ? 0 : 1
 }
 
 /** The bytes of a name. */
@@ -88,9 +115,21 @@ export function nameBytes(name: string, parts: number): Buffer {
   return bytes.subarray(0, putName(bytes, 0, name, parts))
 }
 
+/** What the keys of each kind begin with. */
+export type KeyHeads = Readonly<Record<keyof typeof keyKinds, Uint8Array>>
+
+/** The heads without the prefix of a partition. */
+export const kindHeads = headsWith('')
+
+function headsWith(prefix: string): KeyHeads {
+  const heads = Object.entries(keyKinds).map(([name, kind]) => [name, Buffer.from(prefix + kind)])
+  return Object.fromEntries(heads) as KeyHeads
+}
+
 export class Keys {
   readonly #prefix: string
   readonly #database: number
+  readonly #heads = new Map<Partition, KeyHeads>()
 
   constructor(prefix: string, database: number) {
     this.#prefix = prefix
@@ -100,6 +139,16 @@ export class Keys {
   /** What every key of a partition begins with. Nothing is ever stored under this name itself. */
   partition(partition: Partition): string {
     return `${this.#prefix}:{${partition}}:`
+  }
+
+  /** What the keys of a partition begin with, as bytes. */
+  heads(partition: Partition): KeyHeads {
+    let heads = this.#heads.get(partition)
+    if (heads === undefined) {
+      heads = headsWith(this.partition(partition))
+      this.#heads.set(partition, heads)
+    }
+    return heads
   }
 
   /** A key of a partition. */

@@ -73,7 +73,14 @@ function within(one: object, ...path: string[]): Record<string, unknown> {
   return path.reduce((value, name) => value[name] as Record<string, unknown>, one as Record<string, unknown>)
 }
 
-const queue: Queue = { type: 'queue', id: 'default:', lane: 'default', class: '', createdAt: 1_760_000_000_000 }
+const queue: Queue = {
+  type: 'queue',
+  id: 'default:',
+  lane: 'default',
+  class: '',
+  createdAt: 1_760_000_000_000,
+  needs: undefined,
+}
 
 describe('values as bytes', () => {
   test('are read as they were written', () => {

@@ -388,7 +388,7 @@ local function commit(keys, args)
 
   write('MSET', nil, args, setsAt, sets, 2, 1)
   write('DEL', nil, args, removesAt, removes, 1, removeItem)
-  local woken, dueAt = '', ''
+  local woken, dueAt, firstDue = '', '', INF
   at, item = indexesAt, indexItem
   for i = 1, indexes do
     local mark, freed, removed, added = read('<I2I2I2I2', counts, COUNTS_BYTES + INDEX_BYTES * (i - 1) + 1)
@@ -398,7 +398,8 @@ local function commit(keys, args)
     local list, first, last = write('ZADD', key, args, at + removed, added, 2, item + removed)
     for place = first, mark == FIRST and last or 0, 2 do
       local score = tonumber(list[place])
-      if score < before[i] then before[i], dueAt = score, ',"dueAt":' .. list[place] end
+      if score < before[i] and score < firstDue then firstDue, dueAt = score, ',"dueAt":' .. list[place] end
+      before[i] = min(before[i], score)
     end
     if mark == READY and before[i] == 0 and last >= first then woken = woken .. (woken == '' and '' or ',') .. name end
     at, item = at + removed + 2 * added, item + removed + added

@@ -2,7 +2,6 @@
  * Moves keys of older layouts to their new names, step by step: records, events and members of indexes are rewritten, blobs are
  * renamed. What is left to do always has an old key.
  */
-import type { RecordType } from '../../../kernel/index.ts'
 import { versionGenerator } from '../../../runtime/index.ts'
 import type { Log } from '../../../runtime/index.ts'
 import type { Argument, Connection } from '../connection/connection.ts'
@@ -13,6 +12,7 @@ import { ABSENT } from '../layout/value-tags.ts'
 import { MOVE_ENTRIES, MOVE_EVENTS, MOVE_KEYS } from './move-scripts.ts'
 import { logKey } from './old-keys.ts'
 import type { OldKey } from './old-keys.ts'
+import type { OldRecordType } from './old-schema.ts'
 import { oldLayouts } from './old-layouts.ts'
 
 /** Keys, members and events that one step moves at most, so that no step holds up the server. */
@@ -152,13 +152,13 @@ export class KeyMover {
   }
 }
 
-export function isRecord(kind: OldKey['kind']): kind is RecordType {
+export function isRecord(kind: OldKey['kind']): kind is OldRecordType {
   return kind !== 'index' && kind !== 'blob' && kind !== 'events' && kind !== 'trimmed'
 }
 
 /** Returns undefined if the value cannot be read as the record of the key. */
 function newRecordValue({ layout, kind, name }: OldKey, value: Buffer, version: string): Buffer | undefined {
-  const record = layout.readRecord(kind as RecordType, name, value)
+  const record = layout.readRecord(kind as OldRecordType, name, value)
   if (record?.id !== name) return undefined
   try {
     return recordValue(version, record, storedForm)

@@ -1,13 +1,13 @@
 /** The keys of older layouts, and what becomes of each. */
 import type { Redis } from 'ioredis'
-import { recordTypes } from '../../../kernel/index.ts'
-import type { RecordType } from '../../../kernel/index.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EVENTS, TRIMMED, idParts, keyKinds, nameBytes } from '../layout/keys.ts'
+import { oldRecordTypes } from './old-schema.ts'
+import type { OldRecordType } from './old-schema.ts'
 import { oldLayouts } from './old-layouts.ts'
 import type { OldLayout } from './old-layouts.ts'
 
-export type OldKind = RecordType | 'index' | 'blob' | 'events' | 'trimmed'
+export type OldKind = OldRecordType | 'index' | 'blob' | 'events' | 'trimmed'
 
 export interface OldKey {
   readonly layout: OldLayout
@@ -19,8 +19,8 @@ export interface OldKey {
 }
 
 /** What stands for a kind in the keys of a layout, without the number of the layout. */
-const letters = new Map<string, keyof typeof keyKinds>()
-for (const kind of [...recordTypes, 'index', 'blob'] as const) letters.set(keyKinds[kind].charAt(0), kind)
+const letters = new Map<string, OldRecordType | 'index' | 'blob'>()
+for (const kind of [...oldRecordTypes, 'index', 'blob'] as const) letters.set(keyKinds[kind].charAt(0), kind)
 
 /** How many keys a server looks at for one page of a scan. */
 const SCAN_COUNT = 1_000

@@ -1,6 +1,7 @@
 /** Writes records and events as programs of layout 3 did, for tests that need a store of theirs. */
 import type { AnyRecord, FabricEvent, Field, FieldKind, Variant } from '../../../kernel/index.ts'
 import { oldEventFields, oldFields } from './old-schema.ts'
+import type { OldRecordType } from './old-schema.ts'
 
 const ABSENT_WHOLE = 2 ** 48 - 1
 const ABSENT_COUNT = 2 ** 16 - 1
@@ -9,7 +10,7 @@ const ABSENT_BYTE = 255
 type Values = Readonly<Record<string, unknown>>
 
 export function oldRecordBytes(record: AnyRecord): Buffer {
-  return oldBytes(oldFields[record.type], record)
+  return oldBytes(oldFields[record.type as OldRecordType], record)
 }
 
 export function oldEventBytes(event: FabricEvent): Buffer {

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { recordTypes } from '../../../kernel/index.ts'
 import type { Field, FieldKind } from '../../../kernel/index.ts'
 import { oldBytes } from './old-layout.fixture.ts'
 import { readOldEvent, readOldRecord } from './old-layout.ts'
-import { oldEventFields, oldFields } from './old-schema.ts'
+import { oldEventFields, oldFields, oldRecordTypes } from './old-schema.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -39,7 +38,7 @@ function anyValue(of: FieldKind): fc.Arbitrary<unknown> {
   }
 }
 
-describe.each(recordTypes)('a record of type %s of layout 3', (type) => {
+describe.each(oldRecordTypes)('a record of type %s of layout 3', (type) => {
   const fields = oldFields[type]
 
   test('is read as it was written, absent values included', () => {

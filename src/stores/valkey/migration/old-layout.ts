@@ -13,8 +13,9 @@
  * | union        | 1 byte: which variant; absent: 255            | the fields of the variant                |
  * | a rare field | 1 byte: present or not                        | the field as if it were an object's only |
  */
-import type { AnyRecord, FabricEvent, Field, FieldKind, RecordType } from '../../../kernel/index.ts'
+import type { AnyRecord, FabricEvent, Field, FieldKind } from '../../../kernel/index.ts'
 import { oldEventFields, oldFields } from './old-schema.ts'
+import type { OldRecordType } from './old-schema.ts'
 
 const ABSENT_WHOLE = 2 ** 48 - 1
 const ABSENT_COUNT = 2 ** 16 - 1
@@ -23,7 +24,7 @@ const ABSENT_BYTE = 255
 type Values = Record<string, unknown>
 
 /** Returns undefined if the bytes are no record of the type. */
-export function readOldRecord(type: RecordType, bytes: Buffer): AnyRecord | undefined {
+export function readOldRecord(type: OldRecordType, bytes: Buffer): AnyRecord | undefined {
   return readWhole(bytes, oldFields[type], { type }) as AnyRecord | undefined
 }
 

@@ -1,8 +1,9 @@
 /** The layouts that a migration moves data from, oldest first. */
 import { entriesOf } from '../../../kernel/index.ts'
-import type { AnyRecord, FabricEvent, RecordType } from '../../../kernel/index.ts'
+import type { AnyRecord, FabricEvent } from '../../../kernel/index.ts'
 import { readEventValue, readRecordValue } from '../layout/stored-value.ts'
 import { storedForm } from '../layout/stored-form.ts'
+import type { OldRecordType } from './old-schema.ts'
 import { readOldEvent, readOldRecord } from './old-layout.ts'
 
 export interface OldLayout {
@@ -10,7 +11,7 @@ export interface OldLayout {
   /** What follows the letter of every kind of key, and the names of the log. */
   readonly mark: string
   /** Returns undefined for a value that was damaged outside. */
-  readRecord(type: RecordType, id: string, value: Buffer): AnyRecord | undefined
+  readRecord(type: OldRecordType, id: string, value: Buffer): AnyRecord | undefined
   /** Returns undefined for a value that was damaged outside. */
   readEvent(value: Buffer): FabricEvent | undefined
 }

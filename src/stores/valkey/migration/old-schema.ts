@@ -179,7 +179,21 @@ function fieldsIn(text: string): readonly Field[] {
   return new Notation(text).fields()
 }
 
-export const oldFields: Readonly<Record<RecordType, readonly Field[]>> = {
+/** The record types of older layouts. */
+export const oldRecordTypes = [
+  'execution',
+  'attempt',
+  'queue',
+  'flow',
+  'edge',
+  'step',
+  'waitpoint',
+  'signal',
+] as const satisfies readonly RecordType[]
+
+export type OldRecordType = (typeof oldRecordTypes)[number]
+
+export const oldFields: Readonly<Record<OldRecordType, readonly Field[]>> = {
   execution: fieldsIn(execution),
   attempt: fieldsIn(attempt),
   queue: fieldsIn(queue),

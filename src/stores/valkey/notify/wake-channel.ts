@@ -8,7 +8,6 @@
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import { errorFields } from '../../../runtime/index.ts'
 import { backoffMs } from '../../../runtime/backoff.ts'
-import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Keys } from '../layout/keys.ts'
@@ -56,19 +55,18 @@ export class WakeChannel {
   constructor(options: {
     readonly connection: Connection
     readonly keys: Keys
-    readonly partitionCount: number
+    readonly partitions: readonly Partition[]
     readonly runtime: Runtime
     readonly log: Log
     readonly sender: string
     readonly notify: (wake: Wake) => void
   }) {
-    const { keys, partitionCount } = options
+    const { keys, partitions } = options
     this.#connection = options.connection
     this.#runtime = options.runtime
     this.#log = options.log
     this.#notify = options.notify
     this.#own = new OwnMessages(options.sender)
-    const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
     this.#wakeChannels = partitions.map((partition) => this.#add(keys.wakeChannel(partition), partition, 'wakes'))
     for (const partition of partitions) {
       this.#eventChannels.set(partition, this.#add(keys.eventsChannel(partition), partition, 'events'))

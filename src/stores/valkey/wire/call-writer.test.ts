@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CallWriter } from './call-writer.ts'
+import { CallWriter, NO_HEAD } from './call-writer.ts'
 
 /** The arguments in the bytes of a command. */
 function argumentsIn(bytes: Buffer): string[] {
@@ -23,7 +23,7 @@ test('a call holds its name, its keys and every argument, whatever the texts are
 
   writer.begin('load', ['{p}:', '{p}:0:'])
   for (const text of texts) writer.argument(text)
-  for (const text of texts) writer.name('ö:', text, 1)
+  for (const text of texts) writer.name(Buffer.from('ö:'), text, 1)
   writer.argument(12.5)
   writer.latin1Argument('abc')
   writer.bytesArgument(Buffer.from('ß'))
@@ -76,4 +76,34 @@ test('reserved bytes are filled in later', () => {
   writer.fillLatin1(at + 6, 'gh')
 
   expect(argumentsIn(writer.finish().bytes)[3]).toBe('abcdefgh')
+})
+
+test('a member that a call has already is written again in the same way, also by a later call', () => {
+  const id = '3-0190a7a0-1111-7222-8333-444455556666'
+  const members = [
+    id,
+    '3-0190a7a0-1111-7222-8333-444455557666',
+    'plain',
+    'ü'.repeat(200),
+    id,
+    'plain',
+    '',
+    'ü'.repeat(200),
+    id,
+  ]
+  const once = new CallWriter()
+  once.begin('commit', [])
+  for (const member of members) once.name(NO_HEAD, member, 1)
+  const expected = once.finish().bytes
+
+  const writer = new CallWriter()
+  for (let call = 0; call < 3; call++) {
+    writer.begin('commit', [])
+    for (const member of members) writer.member(member, 1)
+    expect(writer.finish().bytes.equals(expected)).toBe(true)
+  }
+  writer.begin('commit', [])
+  writer.member(id, 1)
+  writer.member(id, 0)
+  expect(argumentsIn(writer.finish().bytes).slice(3)[1]).toBe(id)
 })

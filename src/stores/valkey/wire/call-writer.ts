@@ -3,7 +3,7 @@
  * once, straight to its place.
  */
 import { ByteWriter } from '../layout/byte-writer.ts'
-import { putName } from '../layout/id-bytes.ts'
+import { putName, recentPlace } from '../layout/id-bytes.ts'
 
 /** A call that is ready to be sent. */
 export interface FunctionCall {
@@ -32,16 +32,26 @@ const UTF8_BYTES_PER_CHARACTER_MAX = 3
 const ASCII_MAX = 0x7f
 /** A text of at most so many characters is written character by character, which is faster than a native call. */
 const SHORT_TEXT_MAX = 16
+const RECENT_COUNT = 512
+/** In front of a name that stands alone. */
+export const NO_HEAD = new Uint8Array()
 
 export class CallWriter extends ByteWriter {
   #count = 0
   #name = ''
   #keys: readonly string[] = []
+  /** The number of the call, and the members that were written lately: in which call, and where. A call has most of them twice. */
+  #call = 0
+  readonly #recentMembers: string[] = new Array<string>(RECENT_COUNT).fill('')
+  readonly #recentCalls = new Int32Array(RECENT_COUNT)
+  readonly #recentStarts = new Int32Array(RECENT_COUNT)
+  readonly #recentEnds = new Int32Array(RECENT_COUNT)
 
   /** Starts again with an empty call. */
   begin(name: string, keys: readonly string[]): void {
     this.end = HEAD_BYTES
     this.#count = 0
+    this.#call = (this.#call + 1) | 0
     this.#name = name
     this.#keys = keys
     this.argument('FCALL')
@@ -64,18 +74,47 @@ export class CallWriter extends ByteWriter {
     else this.#text(String(value))
   }
 
-  /** One argument of a text and a name, whose first parts have their ids as bytes. */
-  name(before: string, name: string, idParts: number): void {
-    const start = this.room(BULK_HEAD_MAX + UTF8_BYTES_PER_CHARACTER_MAX * (before.length + name.length) + 2)
+  /** One argument of some bytes and a name, whose first parts have their ids as bytes. */
+  name(head: Uint8Array, name: string, idParts: number): void {
+    const { length: headLength } = head
+    const start = this.room(BULK_HEAD_MAX + headLength + UTF8_BYTES_PER_CHARACTER_MAX * name.length + 2)
+    const { buffer } = this
     const nameAt = start + 1 + NAME_DIGITS + 2
-    const end = putName(this.buffer, nameAt + this.#put(before, nameAt), name, idParts)
+    for (let i = 0; i < headLength; i++) buffer[nameAt + i] = head[i] as number
+    const end = putName(buffer, nameAt + headLength, name, idParts)
     const length = end - nameAt
     const extra = digitsOf(length) - NAME_DIGITS
-    if (extra !== 0) this.buffer.copyWithin(nameAt + extra, nameAt, end)
+    if (extra !== 0) buffer.copyWithin(nameAt + extra, nameAt, end)
     this.end = start
     this.#head(length)
     this.end += length + 2
     this.#endLine(this.end - 2)
+  }
+
+  /** A member of an index. Copies the argument if the call has it already. */
+  member(id: string, idParts: number): void {
+    if (idParts === 0) {
+      this.name(NO_HEAD, id, idParts)
+      return
+    }
+    const place = recentPlace(id) & (RECENT_COUNT - 1)
+    if (this.#recentCalls[place] === this.#call && this.#recentMembers[place] === id) {
+      this.#repeat(this.#recentStarts[place] as number, this.#recentEnds[place] as number)
+      return
+    }
+    this.#recentStarts[place] = this.end
+    this.name(NO_HEAD, id, idParts)
+    this.#recentEnds[place] = this.end
+    this.#recentMembers[place] = id
+    this.#recentCalls[place] = this.#call
+  }
+
+  /** Writes an argument again. */
+  #repeat(start: number, end: number): void {
+    const at = this.room(end - start)
+    const { buffer } = this
+    for (let i = start; i < end; i++) buffer[at + i - start] = buffer[i] as number
+    this.#count += 1
   }
 
   /** An argument of bytes that are copied as they are. */

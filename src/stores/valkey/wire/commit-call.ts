@@ -2,7 +2,7 @@
  * Encodes the call of a commit and decodes its reply. The writes of all groups are merged, so that the server applies them
  * with few commands. Each item carries its group, in case the conditions of some groups fail.
  */
-import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
+import { isEndEvent, isReadyIndex, isTimersIndex } from '../../../kernel/index.ts'
 import type { AnyRecord } from '../../../kernel/index.ts'
 import type {
   Commit,
@@ -13,8 +13,8 @@ import type {
   RecordPut,
 } from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
-import { idParts, keyKinds, memberIdParts } from '../layout/keys.ts'
-import type { Keys } from '../layout/keys.ts'
+import { idParts, memberIdParts } from '../layout/keys.ts'
+import type { KeyHeads, Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
 import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from '../layout/stored-value.ts'
 import type { StoredForm } from '../layout/stored-value.ts'
@@ -50,14 +50,14 @@ export function writeCommit(
   writer.argument(messageHead(sender))
   writer.argument(jsonItems(commit.holdersOf))
   writer.argument(jsonItems(endedIn(commit)))
-  new CommitWriter(writer, prefix, commit, form).write()
+  new CommitWriter(writer, keys.heads(commit.partition), commit, form).write()
   return writer.finish()
 }
 
 /** Writes what all groups of a commit expect and change, kind by kind. */
 class CommitWriter {
   readonly #writer: CallWriter
-  readonly #prefix: string
+  readonly #heads: KeyHeads
   readonly #commit: Commit
   readonly #form: StoredForm
   /** Where the next group number is written; undefined if there is only one group. */
@@ -65,9 +65,9 @@ class CommitWriter {
   /** Where the counts of the next index are written. */
   #indexCountsAt = 0
 
-  constructor(writer: CallWriter, prefix: string, commit: Commit, form: StoredForm) {
+  constructor(writer: CallWriter, heads: KeyHeads, commit: Commit, form: StoredForm) {
     this.#writer = writer
-    this.#prefix = prefix
+    this.#heads = heads
     this.#commit = commit
     this.#form = form
   }
@@ -215,24 +215,24 @@ class CommitWriter {
     this.#key('index', index)
     if (mark === READY_MARK) writer.argument(JSON.stringify(index))
     const parts = memberIdParts(index)
-    for (const id of unreserved ?? []) writer.name('', id, parts)
+    for (const id of unreserved ?? []) writer.member(id, parts)
     for (let i = start; i < end; i++) {
       const entry = entries[i] as EntryPut
       if (entry.after !== undefined) continue
-      writer.name('', entry.id, parts)
+      writer.member(entry.id, parts)
       this.#note(entry)
     }
     for (let i = start; i < end; i++) {
       const entry = entries[i] as EntryPut
       if (entry.after === undefined) continue
       writer.argument(entry.after)
-      writer.name('', entry.id, parts)
+      writer.member(entry.id, parts)
       this.#note(entry)
     }
   }
 
-  #key(kind: keyof typeof keyKinds, id: string): void {
-    this.#writer.name(this.#prefix + keyKinds[kind], id, idParts[kind])
+  #key(kind: keyof KeyHeads, id: string): void {
+    this.#writer.name(this.#heads[kind], id, idParts[kind])
   }
 
   /** Notes the group of the next item; groups are counted from 1. */
@@ -262,29 +262,21 @@ interface Matches {
 function matchesOf({ conditions, records }: Commit): Matches {
   const sets: Matches['sets'] = { absent: [], small: [], large: [] }
   const others: Matches['others'] = { absent: [], small: [], large: [] }
-  const free: RecordSet[] = []
-  const byId = new Map<string, Condition>()
+  let setCount = 0
   let otherCount = 0
-  const add = (condition: Condition) => {
-    others[kindOf(condition)].push(condition)
-    otherCount += 1
-  }
   for (const condition of conditions) {
-    // Records of two types may have the same id.
-    if (byId.has(condition.id)) add(condition)
-    else byId.set(condition.id, condition)
-  }
-  for (const put of records) {
-    if (!isSet(put)) continue
-    const condition = byId.get(put.id)
-    if (condition?.type !== put.type) {
-      free.push(put)
-      continue
+    const { put } = condition
+    if (put !== undefined && isSet(put)) {
+      sets[kindOf(condition)].push({ put, condition })
+      setCount += 1
+    } else {
+      others[kindOf(condition)].push(condition)
+      otherCount += 1
     }
-    sets[kindOf(condition)].push({ put, condition })
-    byId.delete(put.id)
   }
-  for (const condition of byId.values()) add(condition)
+  const all = records.filter(isSet)
+  const free =
+    setCount === all.length ? [] : all.filter((put) => !conditions.some((condition) => condition.put === put))
   return { sets, free, others, otherCount }
 }
 
@@ -321,7 +313,7 @@ function indexCountOf({ entries }: Commit, unreserved: ReadonlyMap<string, unkno
 }
 
 function markOf(index: string, addedCount: number): number {
-  if (index === DUE_INDEX) return FIRST_MARK
+  if (isTimersIndex(index)) return FIRST_MARK
   return addedCount > 0 && isReadyIndex(index) ? READY_MARK : NO_MARK
 }
 

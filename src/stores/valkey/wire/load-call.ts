@@ -3,9 +3,10 @@ import { BATCH_REPLY_BYTES } from '../../../kernel/index.ts'
 import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
 import type { WorkingSet } from '../../working-set/load/working-set.ts'
+import { NO_HEAD } from './call-writer.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { readName } from '../layout/id-bytes.ts'
-import { idParts, keyKinds, memberIdParts } from '../layout/keys.ts'
+import { idParts, kindHeads, memberIdParts } from '../layout/keys.ts'
 import type { Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
 import { asBytes, readRecordName, readRecordValue } from '../layout/stored-value.ts'
@@ -26,7 +27,7 @@ export function writeLoad(
 ): FunctionCall {
   const { needs, partition, lock = '', reserver = '' } = request
   const prefix = keys.partition(partition)
-  const indexHead = prefix + keyKinds.index
+  const heads = keys.heads(partition)
   writer.begin(functions.load, [prefix, keys.channels(partition)])
   writer.latin1Argument(lock)
   writer.argument(request.holdsLock === true ? '1' : '')
@@ -34,14 +35,11 @@ export function writeLoad(
   if (needs.records.size > 0) {
     writer.argument('k')
     writer.argument([...needs.records.values()].reduce((sum, { size }) => sum + size, 0))
-    for (const [type, ids] of needs.records) {
-      const head = prefix + keyKinds[type]
-      for (const id of ids) writer.name(head, id, idParts[type])
-    }
+    for (const [type, ids] of needs.records) for (const id of ids) writer.name(heads[type], id, idParts[type])
   }
   for (const { index, limit, reserve, to } of needs.heads.values()) {
     writer.argument('h')
-    writer.name(indexHead, index, idParts.index)
+    writer.name(heads.index, index, idParts.index)
     writer.argument(limit)
     writer.argument(reserver === '' ? 0 : reserve)
     writer.argument((to === 'now' ? request.now : to) ?? to ?? '')
@@ -49,23 +47,23 @@ export function writeLoad(
   }
   for (const { range } of needs.pages.values()) {
     writer.argument('p')
-    writeRange(writer, indexHead, range)
+    writeRange(writer, heads.index, range)
     writeTemplates(writer, form.namedBy(range.index))
   }
   for (const range of needs.counts.values()) {
     writer.argument('c')
-    writeRange(writer, indexHead, range)
+    writeRange(writer, heads.index, range)
   }
   for (const { index, id } of needs.scores.values()) {
     writer.argument('s')
-    writer.name(indexHead, index, idParts.index)
-    writer.name('', id, memberIdParts(index))
+    writer.name(heads.index, index, idParts.index)
+    writer.member(id, memberIdParts(index))
   }
   if (needs.blobs.size > 0) {
     writer.argument('b')
     writer.argument(BATCH_REPLY_BYTES)
     writer.argument(needs.blobs.size)
-    for (const key of needs.blobs) writer.name(prefix + keyKinds.blob, key, idParts.blob)
+    for (const key of needs.blobs) writer.name(heads.blob, key, idParts.blob)
   }
   return writer.finish()
 }
@@ -73,15 +71,15 @@ export function writeLoad(
 function writeTemplates(writer: CallWriter, named: readonly NamedRecord[]): void {
   writer.argument(named.length)
   for (const { type, before, after } of named) {
-    writer.name(keyKinds[type], before, idParts[type])
-    writer.name('', after, idParts[type])
+    writer.name(kindHeads[type], before, idParts[type])
+    writer.name(NO_HEAD, after, idParts[type])
   }
 }
 
-function writeRange(writer: CallWriter, indexHead: string, { index, from, to, reverse, limit }: Range): void {
-  writer.name(indexHead, index, idParts.index)
+function writeRange(writer: CallWriter, head: Uint8Array, { index, from, to, reverse, limit }: Range): void {
+  writer.name(head, index, idParts.index)
   writer.argument(from?.score ?? '')
-  writer.name('', from?.id ?? '', memberIdParts(index))
+  writer.name(NO_HEAD, from?.id ?? '', memberIdParts(index))
   writer.argument(to ?? '')
   writer.argument(reverse === true ? '1' : '')
   writer.argument(limit)

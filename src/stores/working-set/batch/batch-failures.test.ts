@@ -30,7 +30,14 @@ async function standStillWithLock(): Promise<void> {
 }
 
 function putQueue(tx: Tx): void {
-  tx.put({ type: 'queue', id: queueId('side', 'greet'), lane: 'side', class: 'greet', createdAt: tx.now })
+  tx.put({
+    type: 'queue',
+    id: queueId('side', 'greet'),
+    lane: 'side',
+    class: 'greet',
+    createdAt: tx.now,
+    needs: undefined,
+  })
 }
 
 /** Writes by a range that no record guards. */
@@ -165,7 +172,7 @@ describe('a store that fails', () => {
   })
 
   test('leaves what was applied before answered, and the rest not run', async () => {
-    const [held, other] = [await scene.held(a), await scene.submitted(a)]
+    const [held, { executionId: other }] = [await scene.held(a), await scene.held(a)]
     const tags = [{ name: 'x', value: 'y', indexed: false }]
     a.beforeCommit(() => b.do('setTags', { executionId: other, set: tags, remove: [] }))
     a.beforeCommit(() => {

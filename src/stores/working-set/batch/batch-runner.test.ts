@@ -90,12 +90,37 @@ describe('what is known need not be loaded', () => {
   })
 
   test('a refusal that follows from what is remembered counts only if it still holds', async () => {
-    const executionId = await scene.submitted(a)
-    await b.do('cancelExecution', { executionId, ...BY_HAND, force: false })
+    const { executionId } = await scene.held(a)
+    await b.do('cancelExecution', { executionId, ...BY_HAND, force: true })
 
     const result = await a.do('replayExecution', { executionId, requestId: 'replay' })
 
     expect(result.kind).toBe('replayed')
+  })
+
+  test('what a process holds is remembered until it has ended, what waits for a worker is not', async () => {
+    const [held, waiting] = [await scene.held(a), await scene.submitted(a)]
+    a.reset()
+
+    await a.run(mark(held.executionId, 'a'))
+    expect(a.trips).toEqual({ loads: 0, commits: 1 })
+    await a.run(mark(waiting, 'a'))
+    expect(a.trips).toEqual({ loads: 1, commits: 2 })
+    await a.do('completeExecution', held)
+    expect(a.trips).toEqual({ loads: 1, commits: 3 })
+    await a.run(mark(held.executionId, 'again'))
+    expect(a.trips).toEqual({ loads: 2, commits: 4 })
+  })
+
+  test('an id that a process has used before is not taken to be new', async () => {
+    const input = creation()
+    await a.do('createExecution', input)
+    a.reset()
+
+    await a.do('createExecution', { ...input, requestId: 'again' })
+
+    expect(a.trips).toEqual({ loads: 1, commits: 0 })
+    expect(a.counts.conflicts).toBe(0)
   })
 
   test('an id that was taken to be new and is not answers as a repetition', async () => {

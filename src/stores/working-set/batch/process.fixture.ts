@@ -146,7 +146,7 @@ export class Scene {
     this.b = new Process(this.store, this.runtime, options)
   }
 
-  /** An execution that a program has submitted, and so remembers. */
+  /** An execution that a program has submitted. */
   async submitted(
     by: Process,
     wish: Parameters<typeof creation>[0] = {},

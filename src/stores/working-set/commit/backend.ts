@@ -48,6 +48,8 @@ export interface Condition extends OfOperation {
   readonly version: Version | undefined
   /** Bytes of the stored value; a value of another length is damaged. */
   readonly length: number
+  /** What the commit writes to the record, if it does. */
+  readonly put?: RecordPut | undefined
 }
 
 /** No entry of an index may have a score up to this one; undefined: it must have no entries. */

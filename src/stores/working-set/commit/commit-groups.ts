@@ -68,17 +68,18 @@ export function contentOf(
   const touched = only(outcome.touched)
   const events = only(outcome.events)
   const records: RecordPut[] = []
+  const conditions: Condition[] = []
   for (const held of touched) {
-    if (!writesRecord(held)) continue
-    const { type, id, current, entries, operation } = held
-    records.push({ type, id, record: current, entries, operation, length: 0 })
+    const put = putOf(held)
+    if (put !== undefined) records.push(put)
+    conditions.push(conditionOf(set, held, put))
   }
   return {
     groupCount: chosen.length,
     groupOf,
     callOf: outcome.callOf,
     touched,
-    conditions: touched.map((held) => conditionOf(set, held)),
+    conditions,
     clear: chosen.flatMap((group) => clearConditionsOf(group, now)),
     records,
     entries: only(outcome.entries),
@@ -118,9 +119,16 @@ function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instan
   return assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined, operation }))
 }
 
+/** Undefined if the batch did not change the record. */
+function putOf(held: HeldRecord): RecordPut | undefined {
+  if (!writesRecord(held)) return undefined
+  const { type, id, current, entries, operation } = held
+  return { type, id, record: current, entries, operation, length: 0 }
+}
+
 /** Throws if the version is unknown: the write could overwrite that of another process. */
-function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord): Condition {
+function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord, put: RecordPut | undefined): Condition {
   const known = set.known(type, id)
   if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
-  return { type, id, version: known.version, length: known.length, operation }
+  return { type, id, version: known.version, length: known.length, operation, put }
 }

@@ -55,10 +55,10 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
       claims.add(index)
       work(index, count + 1)
     },
-    due: (count) => {
-      claims.add(DUE_INDEX)
-      const sum = sumOf(workLimits, DUE_INDEX, count)
-      needs.head(DUE_INDEX, sum + 1, false, sum, 'now')
+    due: (count, index = DUE_INDEX) => {
+      claims.add(index)
+      const sum = sumOf(workLimits, index, count)
+      needs.head(index, sum + 1, false, sum, 'now')
     },
     makesReady: (index) => void found.madeReady.add(index),
     releases: () => {

@@ -54,8 +54,8 @@ export interface Beforehand {
   readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
   /** Edges of flows, under the versions that this process has written. */
   readonly edges?: EdgesBeforehand | undefined
-  /** Whether records that a plan expects to be absent are assumed absent. */
-  readonly assumesAbsent: boolean
+  /** Whether a record that is not cached and that a plan expects to be absent is assumed absent. */
+  readonly assumesAbsent: (type: RecordType, id: string) => boolean
   /** Whether an index is believed to have nothing ready or due. Left out: no index is. */
   readonly isBelievedClear?: ((index: string) => boolean) | undefined
 }
@@ -139,9 +139,11 @@ export class WorkingSet implements StoredData {
   }
 
   #assumeAbsent(type: RecordType, id: string): boolean {
-    const isAssumed = this.#before?.assumesAbsent === true
-    if (isAssumed && !this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
-    return isAssumed
+    if (this.#before === undefined) return false
+    if (this.#isKnown(type, id)) return true
+    if (!this.#before.assumesAbsent(type, id)) return false
+    this.#recordsOf(type).set(id, ABSENT)
+    return true
   }
 
   /**

@@ -102,6 +102,10 @@ export class BatchGroups {
     if (first !== second) this.#parents[Math.max(first, second)] = Math.min(first, second)
   }
 
+  areJoined(a: number, b: number): boolean {
+    return this.#rootOf(a) === this.#rootOf(b)
+  }
+
   /** Notes that an operation reads an index. What stands in an advisory one is a hint, so its writers are independent. */
   read(operation: number, index: IndexOverlay): void {
     const guard = index.guard ?? guardOf(index.name)

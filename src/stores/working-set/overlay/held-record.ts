@@ -37,6 +37,14 @@ export interface LateBlob {
   readonly place: number
 }
 
+/** Records that nearly every operation of a lane reads, and that seldom change. */
+const SHARED_TYPES: readonly RecordType[] = ['lane']
+
+/** Whether operations may read a record without depending on each other: the batch has not changed it. */
+export function isShared({ type, isChanged }: HeldRecord): boolean {
+  return !isChanged && SHARED_TYPES.includes(type)
+}
+
 /** Whether the batch changed the record. */
 export function writesRecord(held: HeldRecord): held is HeldRecord & { current: AnyRecord | undefined } {
   const { stored, current, isChanged } = held

@@ -32,7 +32,7 @@ import type {
 import type { Answer, Call } from '../../store.ts'
 import { BatchGroups } from './batch-groups.ts'
 import type { BatchOutcome } from './batch-groups.ts'
-import { recordWrite } from './held-record.ts'
+import { isShared, recordWrite } from './held-record.ts'
 import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import { IndexOverlay } from './index-overlay.ts'
 import type { ChangedEntry } from './index-overlay.ts'
@@ -59,6 +59,7 @@ export class Overlay {
   readonly #records = new Map<RecordType, Map<string, HeldRecord>>()
   /** The same records, in the order of their first use. */
   readonly #touched: HeldRecord[] = []
+  readonly #shared: { readonly held: HeldRecord; readonly operation: number }[] = []
   readonly #indexes = new Map<string, IndexOverlay>()
   readonly #blobs = new Map<string, HeldBlob>()
   readonly #events: HeldEvent[] = []
@@ -66,7 +67,7 @@ export class Overlay {
   readonly #held = { blobs: this.#blobs, events: this.#events, late: this.#late }
   readonly #groups = new BatchGroups()
   readonly #tx: Tx
-  #undo = new Undo(this.#held)
+  readonly #undo = new Undo(this.#held)
   /** The number of the running operation. */
   #own = 0
   /** The same, or the number of its running part. */
@@ -109,7 +110,7 @@ export class Overlay {
 
   /** The reads and writes of the batch, and the groups of its operations. */
   outcome(): BatchOutcome {
-    const touched = this.#touched
+    const touched = this.#shared.length === 0 ? this.#touched : [...this.#touched, ...this.#sharedReads()]
     const blobs = [...this.#blobs.values()]
     return this.#groups.collect(touched, this.#entries(), blobs, this.#events, this.#late, this.#data)
   }
@@ -126,7 +127,7 @@ export class Overlay {
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
     this.#own = this.#groups.add()
     this.#operation = this.#own
-    this.#undo = new Undo(this.#held)
+    this.#undo.begin()
     this.#readCount = 0
     this.#workLimit = workLimitOf(call.operation)
     this.#callBlobs = call.blobs
@@ -209,10 +210,31 @@ export class Overlay {
       ofType.set(id, held)
       this.#touched.push(held)
     } else if (held.operation !== this.#operation) {
-      this.#groups.join(held.operation, this.#operation)
-      held.operation = this.#operation
+      if (isShared(held)) this.#share(held)
+      else {
+        this.#groups.join(held.operation, this.#operation)
+        held.operation = this.#operation
+      }
     }
     return held
+  }
+
+  /** Notes one more reader of a record that operations read without depending on each other. */
+  #share(held: HeldRecord): void {
+    const last = this.#shared.at(-1)
+    if (last?.held !== held || last.operation !== this.#operation)
+      this.#shared.push({ held, operation: this.#operation })
+  }
+
+  /** Returns the reads of shared records by groups that have not read them otherwise. Each group has a condition of its own. */
+  #sharedReads(): HeldRecord[] {
+    const reads: HeldRecord[] = []
+    for (const { held, operation } of this.#shared) {
+      const readers = [held, ...reads.filter(({ type, id }) => type === held.type && id === held.id)]
+      if (!readers.some((reader) => this.#groups.areJoined(reader.operation, operation)))
+        reads.push({ ...held, operation })
+    }
+    return reads
   }
 
   #get<T extends RecordType>(type: T, id: string): RecordTypes[T] | undefined {
@@ -256,6 +278,7 @@ export class Overlay {
       this.#fail('the operation writes more records than it may', held.id)
     }
     const before = this.#entriesOf(held)
+    if (this.#shared.length > 0) this.#joinReaders(held)
     if (isFirst) this.#undo.record(held)
     held.writer = this.#own
     held.current = record
@@ -268,6 +291,13 @@ export class Overlay {
       const old = scoreIn(before, index, id)
       if (old !== score) this.#setEntry(index, id, old, score)
     }
+  }
+
+  /** Those who have read a record must not run again after one that writes it. */
+  #joinReaders(held: HeldRecord): void {
+    for (const read of this.#shared) if (read.held === held) this.#groups.join(read.operation, this.#operation)
+    if (held.operation !== this.#operation) this.#groups.join(held.operation, this.#operation)
+    held.operation = this.#operation
   }
 
   #entriesOf(held: HeldRecord): readonly IndexEntry[] {

@@ -1,5 +1,5 @@
 /** Derives the wake-up of a batch from what it wrote. */
-import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
+import { DUE_INDEX, isEndEvent, isReadyIndex, isTimersIndex } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
 import type { LogGrowth, Partition, Wake } from '../../store.ts'
 import type { Writes } from './stored-data.ts'
@@ -19,7 +19,9 @@ export function wakeOf(
   let dueAt: Instant | undefined
   for (const { index, before, after } of entries) {
     if (after === undefined || before === after) continue
-    if (index === DUE_INDEX) dueAt = Math.min(dueAt ?? after, after)
+    // An engine that knows the earlier time of another timer looks again then, so a later time is no news.
+    if (index !== DUE_INDEX && isTimersIndex(index) && after > (before ?? Infinity)) continue
+    if (isTimersIndex(index)) dueAt = Math.min(dueAt ?? after, after)
     else if (before === undefined && isReadyIndex(index)) ready.add(index)
   }
   const hasEvents = events.length > 0

@@ -1,4 +1,5 @@
 /** The caches of one partition in this process. Other processes change the partition, so a commit checks all of it. */
+import { isAtRest } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import type { Partition } from '../../store.ts'
@@ -47,7 +48,7 @@ export class PartitionState {
     return {
       recall: (type, id) => this.#cache.get(type, id),
       edges: knowsEdges ? this.#edges : undefined,
-      assumesAbsent: true,
+      assumesAbsent: (type, id) => !this.#cache.knowsPresent(type, id),
       isBelievedClear: checksClear ? (index) => this.#clear.isClear(index, now) : undefined,
     }
   }
@@ -78,11 +79,12 @@ export class PartitionState {
     const { touched, records, entries } = applied
     for (const { type, id, record, entries: ofRecord, length } of records) {
       if (record === undefined) this.#cache.delete(type, id)
+      else if (isAtRest(record)) this.#cache.setPresent(type, id)
       else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
     }
     // Unchanged reads: the commit has compared their versions.
     for (const { type, id, stored, isChanged } of touched) {
-      if (isChanged || stored === undefined || stored === UNREADABLE) continue
+      if (isChanged || stored === undefined || stored === UNREADABLE || isAtRest(stored)) continue
       const known = set.known(type, id)
       if (known?.version === undefined) continue
       const { length, entries: ofRecord } = known

@@ -52,3 +52,16 @@ test('a record that is forgotten does not come back in an earlier version', () =
 
   expect(['a', 'b', 'c'].map((id) => cache.get('execution', id)?.version)).toEqual([undefined, undefined, 'c'])
 })
+
+test('a record may be dropped and still be known to be stored', () => {
+  const cache = given(10, 'a', 'b', 'c')
+
+  cache.setPresent('execution', 'a')
+  cache.setPresent('execution', 'c')
+  const ids = ['a', 'b', 'c', 'd']
+
+  expect(ids.map((id) => cache.get('execution', id)?.version)).toEqual([undefined, 'b', undefined, undefined])
+  expect(ids.map((id) => cache.knowsPresent('execution', id))).toEqual([true, true, true, false])
+  cache.delete('execution', 'a')
+  expect(cache.knowsPresent('execution', 'a')).toBe(false)
+})

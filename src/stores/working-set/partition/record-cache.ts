@@ -3,7 +3,11 @@
  * needs no load. An entry may be stale: a commit compares the version.
  */
 import type { RecordType } from '../../../kernel/index.ts'
+import { ChurnMap } from '../../../runtime/index.ts'
 import type { StoredRecord } from '../overlay/stored-data.ts'
+
+/** Stands for a record that is stored and not cached. */
+const PRESENT: unique symbol = Symbol('present')
 
 export class RecordCache {
   readonly #max: number
@@ -17,13 +21,33 @@ export class RecordCache {
   }
 
   get(type: RecordType, id: string): StoredRecord | undefined {
-    return this.#young.of(type).get(id) ?? this.#old.of(type).get(id)
+    const found = this.#find(type, id)
+    return found === PRESENT ? undefined : found
+  }
+
+  /** Whether a record is known to be stored, cached or not. */
+  knowsPresent(type: RecordType, id: string): boolean {
+    return this.#find(type, id) !== undefined
   }
 
   set(type: RecordType, id: string, stored: StoredRecord): void {
+    this.#set(type, id, stored)
+  }
+
+  /** Drops a record, but remembers that it is stored. */
+  setPresent(type: RecordType, id: string): void {
+    this.#set(type, id, PRESENT)
+  }
+
+  #find(type: RecordType, id: string): StoredRecord | typeof PRESENT | undefined {
+    return this.#young.of(type).get(id) ?? this.#old.of(type).get(id)
+  }
+
+  #set(type: RecordType, id: string, stored: StoredRecord | typeof PRESENT): void {
     const records = this.#young.of(type)
-    if (!records.has(id)) this.#young.size += 1
+    const sizeBefore = records.size
     records.set(id, stored)
+    this.#young.size += records.size - sizeBefore
     if (this.#young.size < this.#max / 2) return
     this.#old = this.#young
     this.#young = new Generation()
@@ -42,12 +66,12 @@ export class RecordCache {
 
 class Generation {
   size = 0
-  readonly #records = new Map<RecordType, Map<string, StoredRecord>>()
+  readonly #records = new Map<RecordType, ChurnMap<string, StoredRecord | typeof PRESENT>>()
 
-  of(type: RecordType): Map<string, StoredRecord> {
+  of(type: RecordType): ChurnMap<string, StoredRecord | typeof PRESENT> {
     let records = this.#records.get(type)
     if (records === undefined) {
-      records = new Map()
+      records = new ChurnMap()
       this.#records.set(type, records)
     }
     return records

@@ -1,0 +1,79 @@
+/** The admission of a claim: which executions it may lease, which still need a permit, and which a gate blocks. */
+import { CLAIM_PERMIT_MAX } from '../../limits.ts'
+import { gateId, gatedIndex } from '../../model/indexes.ts'
+import type { Gate } from '../../model/limit-schema.ts'
+import { idsOf } from '../../model/order.ts'
+import type { Execution, LimitRef } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { gateBefore } from './gates.ts'
+
+/** Permits of one key and weight that the process of a claim holds and does not use. */
+export interface PermitsAtHand extends LimitRef {
+  readonly count: number
+  /** Whether executions that the gate of the key blocks are claimed too. */
+  readonly takesBlocked?: boolean | undefined
+}
+
+/** The permits that are left to a claim. */
+export interface Hand {
+  readonly permits: readonly PermitsAtHand[]
+  /** How many of each are used, in the same order. */
+  readonly used: number[]
+}
+
+export function handOf(permits: readonly PermitsAtHand[] | undefined): Hand {
+  const kept = (permits ?? []).slice(0, CLAIM_PERMIT_MAX)
+  return { permits: kept, used: kept.map(() => 0) }
+}
+
+export type Admission =
+  /** It may start: no limit applies, or a permit of each is at hand. */
+  | { readonly kind: 'admitted' }
+  /** It may be leased, and starts when the worker has got the permits. */
+  | { readonly kind: 'unadmitted' }
+  | { readonly kind: 'blocked'; readonly gate: Gate }
+
+/** Decides about one execution. One that undoes its steps is not limited. */
+export function admissionOf(tx: Tx, execution: Execution, hand: Hand): Admission {
+  const limits = limitsOf(execution)
+  if (limits.length === 0) return { kind: 'admitted' }
+  const places: number[] = []
+  for (const needed of limits) {
+    const place = placeIn(hand, needed)
+    if (place !== undefined) places.push(place)
+  }
+  if (places.length === limits.length) {
+    for (const place of places) hand.used[place] = (hand.used[place] ?? 0) + 1
+    return { kind: 'admitted' }
+  }
+  const gate = gateBefore(tx, execution, limits, (needed) => placeIn(hand, needed) !== undefined)
+  return gate === undefined ? { kind: 'unadmitted' } : { kind: 'blocked', gate }
+}
+
+function placeIn({ permits, used }: Hand, { limit, key, weight }: LimitRef): number | undefined {
+  for (let i = 0; i < permits.length; i++) {
+    const permit = permits[i]
+    if (permit?.limit !== limit || permit.key !== key || permit.weight !== weight) continue
+    if ((used[i] ?? 0) < permit.count) return i
+  }
+  return undefined
+}
+
+/** The permits that an execution needs now. What continues has been counted by the rate before. */
+export function limitsOf({ limits, next, unwinding }: Execution): readonly LimitRef[] {
+  if (limits === undefined || unwinding !== undefined) return []
+  if (next !== 'continue') return limits
+  return limits.map(({ limit, key }) => ({ limit, key, weight: 0 }))
+}
+
+/** The executions that gates block and for which permits are at hand, in the order in which they are claimed. */
+export function blockedForHand(tx: Tx, { permits }: Hand, count: number): Execution[] {
+  const found: Execution[] = []
+  for (const { limit, key, count: left, takesBlocked } of permits) {
+    if (takesBlocked !== true || found.length >= count) continue
+    const index = gatedIndex(gateId(limit, key))
+    const entries = tx.range({ index, limit: Math.min(left, count - found.length) })
+    for (const execution of tx.getMany('execution', idsOf(entries))) found.push(execution)
+  }
+  return found
+}

@@ -1,0 +1,65 @@
+/** Changes the usage of a limit: the gauge of a key and the holdings of worker processes are always written together. */
+import { HOLDING_REQUEST_MAX } from '../../limits.ts'
+import { gaugeId, holdingId } from '../../model/indexes.ts'
+import type { Gauge, Holding, Limit } from '../../model/limit-schema.ts'
+import type { Instant } from '../../model/records.ts'
+import { trimWindow } from '../../rules/sliding-window.ts'
+import type { Tx } from '../../tx.ts'
+
+/** A key of a limit. */
+export interface LimitKey {
+  readonly limit: string
+  readonly key: string
+}
+
+/** Returns the gauge of a key as of now, or a new one. The caller puts it. */
+export function gaugeOf(tx: Tx, limit: Limit, key: string): Gauge {
+  const id = gaugeId(limit.id, key)
+  const found = tx.get('gauge', id)
+  const windowMs = limit.rate?.windowMs ?? 0
+  if (found === undefined) {
+    return {
+      type: 'gauge',
+      id,
+      limit: limit.id,
+      key,
+      heldCount: 0,
+      holderCount: 0,
+      window: [],
+      windowMs,
+      heldUntil: undefined,
+      waiting: undefined,
+      createdAt: tx.now,
+    }
+  }
+  found.window = trimWindow(found.window, windowMs, tx.now)
+  found.windowMs = windowMs
+  if (found.heldUntil !== undefined && found.heldUntil <= tx.now) found.heldUntil = undefined
+  return found
+}
+
+/** Returns the permits that a process holds of a key. A holding that has expired is not valid, even if it still exists. */
+export function liveHolding(tx: Tx, { limit, key }: LimitKey, workerInstanceId: string): Holding | undefined {
+  const holding = tx.get('holding', holdingId(limit, key, workerInstanceId))
+  return holding !== undefined && holding.expiresAt > tx.now ? holding : undefined
+}
+
+/** Returns what a request took before, if the holding remembers it. */
+export function pastRequest(
+  holding: Holding | undefined,
+  requestId: string,
+): { readonly granted: number; readonly at: Instant } | undefined {
+  for (const request of holding?.requests ?? []) if (request.id === requestId) return request
+  return undefined
+}
+
+export function rememberRequest(holding: Holding, id: string, granted: number, at: Instant): void {
+  holding.requests = holding.requests.concat([{ id, granted, at }]).slice(-HOLDING_REQUEST_MAX)
+}
+
+/** Removes a holding and takes its permits back. The caller puts the gauge. */
+export function dropHolding(tx: Tx, gauge: Gauge, holding: Holding): void {
+  gauge.heldCount = Math.max(0, gauge.heldCount - holding.count)
+  gauge.holderCount = Math.max(0, gauge.holderCount - 1)
+  tx.remove('holding', holding.id)
+}

@@ -1,0 +1,65 @@
+/** The due pass over records whose ids are names, such as worker registrations. */
+import type { DueCaseName, NamedDueCase } from './due-case.ts'
+import { shareExpiry } from './share-expiry.ts'
+import { gaugeIdle } from './gauge-idle.ts'
+import { permitExpiry } from './permit-expiry.ts'
+import { unblock } from './unblock.ts'
+import { workerExpiry } from './worker-expiry.ts'
+import type { PartitionFamily } from '../../model/families.ts'
+import { timersIndex } from '../../model/indexes.ts'
+import { namedTypesIn } from '../../model/named-types.ts'
+import type { NamedType } from '../../model/named-types.ts'
+import type { Instant } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+
+/** The case of each type with a timer. */
+const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } = {
+  worker: workerExpiry,
+  share: shareExpiry,
+  rotation: undefined,
+  lane: undefined,
+  limit_definition: undefined,
+  gauge: gaugeIdle,
+  holding: permitExpiry,
+  gate: unblock,
+  duties: undefined,
+}
+
+/** The types whose timers a pass over a partition handles. */
+export function timedTypesIn(family: PartitionFamily): NamedType[] {
+  return namedTypesIn(family)
+    .filter(({ isTimed }) => isTimed)
+    .map(({ type }) => type)
+}
+
+export interface NamedDue {
+  readonly type: NamedType
+  readonly id: string
+}
+
+/** The records that are due, earliest first within a type, without those that failed repeatedly. */
+export function dueNamed(tx: Tx, types: readonly NamedType[], limit: number, skip: readonly string[]): NamedDue[] {
+  return types.flatMap((type) =>
+    tx
+      .range({ index: timersIndex(type), to: tx.now, limit: limit + skip.length })
+      .filter(({ id }) => !skip.includes(id))
+      .map(({ id }) => ({ type, id })),
+  )
+}
+
+/** What was done to a record, and when it was due. */
+interface NamedDueReport {
+  readonly case: DueCaseName
+  readonly dueAt: Instant
+}
+
+/** Handles one due record. Returns undefined if the record is gone or not due any more. */
+export function runDueNamed<T extends NamedType>(tx: Tx, type: T, id: string): NamedDueReport | undefined {
+  const dueCase: NamedDueCase<T> | undefined = namedDueCases[type]
+  const [record] = tx.getMany(type, [id])
+  if (dueCase === undefined || record === undefined) return undefined
+  const dueAt = dueCase.dueAt(record)
+  if (dueAt === undefined || dueAt > tx.now) return undefined
+  dueCase.run(tx, record)
+  return { case: dueCase.name, dueAt }
+}

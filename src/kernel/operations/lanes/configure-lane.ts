@@ -1,0 +1,79 @@
+/** Changes the settings of a lane in the partition of the whole store. Execution partitions get a copy of them afterwards. */
+import { LANE_TASK_COUNT_MAX } from '../../limits.ts'
+import { laneSubject } from '../../model/events.ts'
+import type { Lane, LaneHold } from '../../model/lane-schema.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface ConfigureLaneInput {
+  readonly lane: string
+  /** Only this task of the lane. */
+  readonly task?: string | undefined
+  /** If absent, the state stays as it is. */
+  readonly state?: LaneHold['state'] | 'active' | undefined
+  /** If absent, the weight stays as it is. */
+  readonly weight?: number | undefined
+  readonly by: string
+  readonly reason?: string | undefined
+}
+
+export type ConfigureLaneResult =
+  { readonly kind: 'lane_configured' | 'lane_unchanged'; readonly lane: Lane } | Refused<'too_many_held_tasks'>
+
+export function configureLane(tx: Tx, input: ConfigureLaneInput): ConfigureLaneResult {
+  const found = tx.get('lane', input.lane)
+  const before = found ?? newLane(input.lane)
+  const { hold, tasks } = input.state === undefined ? before : withState(tx, before, input, input.state)
+  if (tasks.length > LANE_TASK_COUNT_MAX) {
+    return refused('too_many_held_tasks', { limit: LANE_TASK_COUNT_MAX })
+  }
+  const weight = input.weight ?? before.weight
+  const isUnchanged = hold === before.hold && tasks === before.tasks && weight === before.weight
+  if (isUnchanged) return { kind: 'lane_unchanged', lane: before }
+
+  const lane: Lane = {
+    ...before,
+    version: before.version + 1,
+    hold,
+    tasks,
+    weight,
+    changedAt: tx.now,
+    isCopying: true,
+  }
+  tx.put(lane)
+  tx.emit('lane_changed', laneSubject(lane), { by: input.by, reason: input.reason, effect: input.state })
+  return { kind: 'lane_configured', lane }
+}
+
+function newLane(id: string): Lane {
+  return {
+    type: 'lane',
+    id,
+    version: 0,
+    hold: undefined,
+    tasks: [],
+    weight: undefined,
+    changedAt: 0,
+    isCopying: undefined,
+  }
+}
+
+/** Returns what is held after a change. A hold that has the state already stays as it is. */
+function withState(
+  tx: Tx,
+  lane: Lane,
+  { task, by, reason }: ConfigureLaneInput,
+  state: LaneHold['state'] | 'active',
+): Pick<Lane, 'hold' | 'tasks'> {
+  const hold = state === 'active' ? undefined : { state, at: tx.now, by, reason }
+  if (task === undefined) {
+    if (lane.hold?.state === hold?.state && (hold !== undefined || lane.tasks.length === 0)) return lane
+    // A lane is resumed with all its tasks.
+    return { hold, tasks: hold === undefined ? [] : lane.tasks }
+  }
+  const others = lane.tasks.filter((held) => held.task !== task)
+  const present = lane.tasks.find((held) => held.task === task)
+  if (present?.hold.state === hold?.state) return lane
+  return { hold: lane.hold, tasks: hold === undefined ? others : [...others, { task, hold }] }
+}

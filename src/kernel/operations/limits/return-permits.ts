@@ -1,0 +1,89 @@
+/** Returns permits of a worker process. Exact and idempotent: permits that lapsed, or were never taken, change nothing. */
+import { gaugeOf, liveHolding, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
+import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
+import { PERMIT_REQUEST_MAX } from '../../limits.ts'
+import type { Gauge, Limit } from '../../model/limit-schema.ts'
+import { joinName } from '../../model/names.ts'
+import type { Instant } from '../../model/records.ts'
+import { roomOf, weightUnder } from '../../rules/limit-usage.ts'
+import { refundWindow } from '../../rules/sliding-window.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface PermitReturn extends LimitKey {
+  readonly count: number
+  /** Permits among them with which nothing was started, so that they do not count against the rate. */
+  readonly unused?: { readonly count: number; readonly weight: number; readonly takenAt: Instant } | undefined
+}
+
+export interface ReturnInput {
+  /** Minted by the caller, the same for every repetition of the call. */
+  readonly requestId: string
+  readonly workerInstanceId: string
+  readonly returns: readonly PermitReturn[]
+}
+
+export interface ReturnAnswer extends LimitKey {
+  /** Permits taken back by this call. */
+  readonly returned: number
+  /** Permits that the process still holds. */
+  readonly left: number
+  /** Execution partitions with blocked work, and the permits that each should ask for. */
+  readonly wakes: { readonly partition: number; readonly permits: number }[]
+}
+
+export interface ReturnResult {
+  readonly kind: 'permits_returned'
+  /** In the order of the returns. */
+  readonly answers: ReturnAnswer[]
+}
+
+export function returnPermits(tx: Tx, input: ReturnInput): ReturnResult {
+  const answers: ReturnAnswer[] = []
+  const returns = input.returns.slice(0, PERMIT_REQUEST_MAX)
+  for (let i = 0; i < returns.length; i++) {
+    const one = returns[i]
+    if (one !== undefined) answers.push(returnOne(tx, input, one, joinName(input.requestId, String(i))))
+  }
+  return { kind: 'permits_returned', answers }
+}
+
+function returnOne(tx: Tx, input: ReturnInput, given: PermitReturn, requestId: string): ReturnAnswer {
+  const { limit: name, key } = given
+  const limit = tx.get('limit_definition', name)
+  const holding = liveHolding(tx, given, input.workerInstanceId)
+  const returned = Math.min(given.count, holding?.count ?? 0)
+  if (limit === undefined || holding === undefined || returned === 0 || pastRequest(holding, requestId) !== undefined) {
+    return { limit: name, key, returned: 0, left: holding?.count ?? 0, wakes: [] }
+  }
+
+  const gauge = gaugeOf(tx, limit, key)
+  gauge.heldCount = Math.max(0, gauge.heldCount - returned)
+  const unused = given.unused
+  if (unused !== undefined && limit.rate !== undefined) {
+    const weight = weightUnder(limit, unused.weight) * Math.min(unused.count, returned)
+    gauge.window = refundWindow(gauge.window, limit.rate.windowMs, tx.now, unused.takenAt, weight)
+  }
+  // A holding without permits stays until it expires: a repetition of this call must find it.
+  holding.count = holding.count - returned
+  rememberRequest(holding, requestId, 0, tx.now)
+  const wakes = takeWakes(limit, gauge, tx.now)
+  tx.put(holding)
+  tx.put(gauge)
+  return { limit: name, key, returned, left: holding.count, wakes }
+}
+
+/** Divides the free room among the partitions that wait. Those that get none stay in line, in front of later ones. */
+function takeWakes(limit: Limit, gauge: Gauge, now: Instant): ReturnAnswer['wakes'] {
+  const waiting = gauge.waiting ?? []
+  const { permits } = roomOf(limit, gauge, 1, now)
+  const count = Math.min(waiting.length, permits)
+  if (count === 0) return []
+  const wakes: { readonly partition: number; readonly permits: number }[] = []
+  const share = Math.floor(permits / count)
+  const further = permits - share * count
+  for (const partition of waiting.slice(0, count)) {
+    wakes.push({ partition, permits: share + (wakes.length < further ? 1 : 0) })
+  }
+  gauge.waiting = count === waiting.length ? undefined : waiting.slice(count)
+  return wakes
+}

@@ -1,0 +1,220 @@
+/** An operator holds a lane or one of its tasks, and divides workers between lanes. */
+import { describe, expect, test } from 'vitest'
+import { task } from '../../src/client/index.ts'
+import { LANE_TASK_COUNT_MAX } from '../../src/kernel/index.ts'
+import type { ConfigureLaneInput, Lane, SubmitFlowInput } from '../../src/kernel/index.ts'
+import { CLASS, LANE } from './given.ts'
+import { conforms } from './harness.ts'
+import { refusal } from './refusal.ts'
+import { Working } from './working.ts'
+
+conforms('a lane', ({ fabric, flows, given, clock }) => {
+  const configure = (change: Omit<ConfigureLaneInput, 'lane' | 'by'>) =>
+    fabric.runIn('m:0', 'configureLane', { lane: LANE, by: 'ops', ...change })
+  /** Changes the settings of the lane, and copies them to its executions. */
+  const hold = async (change: Omit<ConfigureLaneInput, 'lane' | 'by'>): Promise<Lane> => {
+    const result = await configure(change)
+    if (result.kind === 'refused') throw new Error(result.code)
+    await fabric.run('applyLane', { lane: result.lane })
+    return result.lane
+  }
+
+  describe('that is paused', () => {
+    test('takes submits, and gives nothing to workers until it is resumed', async () => {
+      await given.eligibleExecution()
+      await hold({ state: 'paused', reason: 'an incident' })
+      await given.eligibleExecution()
+
+      expect(await given.claim({ count: 5 })).toMatchObject({ executions: [], more: false })
+      await hold({ state: 'active' })
+      expect((await given.claim({ count: 5 })).executions).toHaveLength(2)
+    })
+
+    test('lets running executions continue', async () => {
+      const held = await given.activeExecution()
+      await hold({ state: 'paused' })
+
+      expect(await fabric.run('completeExecution', held)).toMatchObject({ kind: 'completed' })
+    })
+
+    test('is named by the explanation of a waiting execution', async () => {
+      const { executionId } = await given.eligibleExecution()
+      await hold({ state: 'paused', reason: 'an incident' })
+
+      expect(await fabric.run('explainExecution', { executionId })).toMatchObject({
+        explanation: {
+          why: 'waits_for_worker',
+          hold: { state: 'paused', by: 'ops', reason: 'an incident', at: clock.now() },
+        },
+      })
+    })
+
+    test('does not keep another lane from its workers', async () => {
+      await given.eligibleExecution()
+      await hold({ state: 'paused' })
+      const other = await given.eligibleExecution({ lane: 'other' })
+      const queues = [LANE, 'other'].map((lane) => ({ lane, class: CLASS }))
+
+      expect((await given.claim({ queues, count: 5 })).executions).toMatchObject([other])
+    })
+  })
+
+  describe('one task of which is held', () => {
+    test('gives the other tasks to workers', async () => {
+      await given.eligibleExecution({ task: 'slow', class: 'slow' })
+      const quick = await given.eligibleExecution()
+      await hold({ state: 'paused', task: 'slow' })
+      const queues = ['slow', CLASS].map((name) => ({ lane: LANE, class: name }))
+
+      expect((await given.claim({ queues, count: 5 })).executions).toMatchObject([quick])
+      await hold({ state: 'active', task: 'slow' })
+      expect((await given.claim({ queues, count: 5 })).executions).toHaveLength(1)
+    })
+
+    test('has a limit', async () => {
+      for (let i = 0; i < LANE_TASK_COUNT_MAX; i++) await configure({ state: 'paused', task: `task-${i}` })
+
+      expect(await configure({ state: 'paused', task: 'one-more' })).toMatchObject({ code: 'too_many_held_tasks' })
+    })
+  })
+
+  describe('that is drained or disabled', () => {
+    test.each([
+      ['draining', 'lane_draining', 1],
+      ['disabled', 'lane_disabled', 0],
+    ] as const)('%s refuses submits', async (state, code, claimed) => {
+      await given.eligibleExecution()
+      await hold({ state })
+
+      expect(await given.submit()).toMatchObject({ kind: 'refused', code })
+      expect((await given.claim({ count: 5 })).executions).toHaveLength(claimed)
+    })
+
+    test('answers the repetition of a submit that it has accepted', async () => {
+      const input = given.createInput({ key: 'k' })
+      await fabric.run('createExecution', input)
+      await hold({ state: 'draining' })
+
+      expect(await fabric.run('createExecution', input)).toMatchObject({ kind: 'created' })
+      expect(await given.submit({ executionId: input.executionId, key: 'k' })).toMatchObject({ kind: 'joined' })
+    })
+
+    test.each([
+      ['draining', 'lane_draining'],
+      ['disabled', 'lane_disabled'],
+    ] as const)('%s refuses to replace a finished flow, which keeps its members', async (state, code) => {
+      const { graph, calls } = flows.draw({ a: [], b: ['a'] })
+      const [call] = calls as [SubmitFlowInput]
+      await fabric.run('submitFlow', call)
+      await graph.completeWith('a', new TextEncoder().encode('done'))
+      await graph.complete('b')
+      await hold({ state })
+      const before = await fabric.dump()
+
+      for (const ifExists of ['replace', 'after'] as const) {
+        const again = { ...call, requestId: given.requestId(), digest: 'other', ifExists }
+        expect(await fabric.run('submitFlow', again)).toMatchObject({ kind: 'refused', code })
+      }
+      expect(await fabric.dump()).toEqual(before)
+    })
+
+    test.each([
+      ['draining', 'lane_draining'],
+      ['disabled', 'lane_disabled'],
+    ] as const)('%s refuses the follow-up of a flow that runs', async (state, code) => {
+      const { calls } = flows.draw({ a: [], b: ['a'] })
+      const [call] = calls as [SubmitFlowInput]
+      await fabric.run('submitFlow', call)
+      const next = { ...call, requestId: given.requestId(), digest: 'other', ifExists: 'after' } as const
+      await hold({ state })
+      const before = await fabric.dump()
+
+      expect(await fabric.run('submitFlow', next)).toMatchObject({ kind: 'refused', code })
+      expect(await fabric.dump()).toEqual(before)
+      await hold({ state: 'active' })
+      expect(await fabric.run('submitFlow', next)).toMatchObject({ kind: 'follow_up' })
+      await hold({ state })
+      expect(await fabric.run('submitFlow', next)).toMatchObject({ kind: 'follow_up' })
+    })
+
+    test.each([
+      ['draining', 'lane_draining'],
+      ['disabled', 'lane_disabled'],
+    ] as const)('%s refuses a new member of a flow, unless running work adds it', async (state, code) => {
+      const graph = await flows.open(['parent'])
+      const holder = await graph.claim('parent')
+      const { executionId } = await given.eligibleExecution()
+      await hold({ state })
+
+      expect((await refusal(fabric, () => graph.add('outsider'))).code).toBe(code)
+      expect(await graph.add('child', { holder, awaited: {} })).toMatchObject({ kind: 'added' })
+      const existing = { flowId: graph.flowId, executionId, name: 'existing', after: [] }
+      expect(await fabric.run('addExecutionToFlow', existing)).toMatchObject({ kind: 'added' })
+    })
+  })
+
+  describe('whose settings change', () => {
+    test('keeps the later version, in whatever order the copies arrive', async () => {
+      const first = await hold({ state: 'paused' })
+      const second = await hold({ state: 'active' })
+
+      expect(second.version).toBeGreaterThan(first.version)
+      expect(await fabric.run('applyLane', { lane: first })).toEqual({ kind: 'lane_up_to_date' })
+      await given.eligibleExecution()
+      expect((await given.claim()).executions).toHaveLength(1)
+    })
+
+    test('answers a repetition without a new version', async () => {
+      const { version } = await hold({ state: 'paused' })
+      clock.advance(1_000)
+
+      expect(await configure({ state: 'paused' })).toMatchObject({ kind: 'lane_unchanged', lane: { version } })
+    })
+
+    test('is listed until its copies are confirmed', async () => {
+      const pending = async () =>
+        (await fabric.runIn('m:0', 'listLanes', { isCopying: true })).lanes.map(({ id }) => id)
+      const { version } = await hold({ state: 'paused' })
+      expect(await pending()).toEqual([LANE])
+      const later = await hold({ weight: 2 })
+
+      await fabric.runIn('m:0', 'confirmLane', { lane: LANE, version })
+      expect(await pending()).toEqual([LANE])
+      await fabric.runIn('m:0', 'confirmLane', { lane: LANE, version: later.version })
+      expect(await pending()).toEqual([])
+    })
+  })
+
+  test('with a weight gets its share of a worker that serves several lanes', async () => {
+    await hold({ weight: 3 })
+    await given.executions(40)
+    await given.executions(40, () => ({ lane: 'other' }))
+    const queues = [LANE, 'other'].map((lane) => ({ lane, class: CLASS }))
+    const lanes: string[] = []
+    for (let seed = 1; seed <= 40; seed++) {
+      const { executions } = await given.claim({ queues, seed: seed * 7_919 })
+      lanes.push(...executions.map(({ lane }) => lane))
+    }
+
+    // Three quarters on average; the draws depend on the seeds alone.
+    expect(lanes.filter((lane) => lane === LANE).length).toBeGreaterThan(24)
+    expect(lanes.filter((lane) => lane === LANE).length).toBeLessThan(36)
+  })
+
+  test('is held and resumed by a client, and its worker notices', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    const greet = task<string, string>('greet', { lane: 'mail' })
+    working.work([greet.handle((name) => `Hello, ${name}`)])
+    const lane = client.lane('mail')
+    await lane.pause({ reason: 'an incident', by: 'ops' })
+    const submitted = await client.submit(greet, 'Ada')
+    const why = await client.why(submitted.id)
+    expect(why.text).toContain('paused')
+    expect(await client.lanes('mail')).toMatchObject([{ lane: 'mail', state: 'paused', counts: { waiting: 1 } }])
+
+    expect(await lane.resume()).toMatchObject({ state: 'active' })
+
+    expect(await working.until(submitted.result())).toBe('Hello, Ada')
+  })
+})
