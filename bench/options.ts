@@ -11,6 +11,7 @@ export const optionTable = {
   length: { value: 'N', help: 'nodes of a chain, or steps of a handler', parse: parseCount },
   flows: { value: 'N', help: 'flows that a round runs with many under way at once', parse: parseCount },
   width: { value: 'N', help: 'children of the root of a flow', parse: parseCount },
+  executions: { value: 'N', help: 'executions in the store before the measurement', parse: parseCount },
   n: { value: 'N', help: 'nodes of a race, or children of a handler', parse: parseCount },
   processes: {
     value: 'N[,N…]',

@@ -17,6 +17,8 @@ export interface ValkeyUse {
   readonly kind: 'valkey'
   /** By the name of the command. What functions and scripts call inside the server counts too, under its own name. */
   readonly commands: ReadonlyMap<string, CommandUse>
+  /** Keys that were looked up, each key of a command for itself. */
+  readonly keyReads: number
   /** Received from clients and sent to them. Counted by the proxy if there is one, else by the servers. */
   readonly bytesIn: number
   readonly bytesOut: number
@@ -69,6 +71,7 @@ export class ValkeyWatch {
     return {
       kind: 'valkey',
       commands: commandUses(after),
+      keyReads: total((info) => info.number('keyspace_hits') + info.number('keyspace_misses')),
       bytesIn: total((info) => info.number('total_net_input_bytes')),
       bytesOut: total((info) => info.number('total_net_output_bytes')),
       ...(await this.#passed()),

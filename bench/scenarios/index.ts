@@ -46,6 +46,10 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['n'],
     load: async () => (await import('./children.ts')).childrenOfHandlers,
   },
+  routing: {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    load: async () => (await import('./routing.ts')).routing,
+  },
   'quorum-cancel': {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
     options: ['n'],
@@ -60,6 +64,11 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['length'],
     load: async () => (await import('./steps.ts')).steps,
   },
+  fairness: {
+    stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
+    options: ['n'],
+    load: async () => (await import('./fairness.ts')).fairness,
+  },
   memory: {
     stores: ['valkey'],
     peersOn: ['valkey'],
@@ -71,6 +80,7 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   idle: {
     stores: ['valkey', 'valkey-cluster'],
+    options: ['executions'],
     load: async () => (await import('./idle.ts')).idle,
   },
   bloat: {
