@@ -1,5 +1,4 @@
 /** Workers and engines on the store of a conformance test: real code, on the virtual clock of that store. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../../src/client/client.ts'
 import type { ClientOptions } from '../../src/client/client.ts'
 import type { Handler } from '../../src/client/index.ts'
@@ -10,26 +9,26 @@ import type { WorkerOptions } from '../../src/worker/index.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import type { Worker } from '../../src/worker/index.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { countedStore } from './counted-store.ts'
+import type { CountedStore } from './counted-store.ts'
 import type { TestFabric } from './fabric.ts'
 
 /** How far the clock advances while a test waits for something. */
 const TICK_MS = 5
 /** Far more than any test needs. */
 const TICK_COUNT_MAX = 5_000
-/** Ticks after which the clock slows down, so that it does not outrun a server on a busy machine. */
-const FAST_TICK_COUNT = 1_000
-/** How long a slow tick takes at least, in real time. */
-const SLOW_TICK_MS = 2
 
 export class Working implements AsyncDisposable {
   readonly client: Client
   readonly #fabric: TestFabric
+  readonly #counted: CountedStore
   readonly #workers: Worker[] = []
   readonly #engines: Engine[] = []
 
   constructor(fabric: TestFabric, options: ClientOptions = {}, store: Store = fabric.store) {
     this.#fabric = fabric
-    this.client = new Client(store, fabric.runtime, options)
+    this.#counted = countedStore(store)
+    this.client = new Client(this.#counted.store, fabric.runtime, options)
   }
 
   work(handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
@@ -45,13 +44,13 @@ export class Working implements AsyncDisposable {
     return engine
   }
 
-  /** Advances the clock until a promise settles. */
+  /** Advances the clock until a promise settles. Each tick waits for the store, so that the clock does not outrun a server. */
   async until<T>(pending: Promise<T>): Promise<T> {
     let isSettled = false as boolean
     const settled = pending.finally(() => (isSettled = true))
     settled.catch(() => undefined)
     for (let tick = 0; !isSettled && tick < TICK_COUNT_MAX; tick++) {
-      if (tick >= FAST_TICK_COUNT) await sleep(SLOW_TICK_MS)
+      await this.#counted.untilAnswered()
       await this.#fabric.runtime.advance(TICK_MS)
     }
     if (!isSettled) throw new Error('what the test waits for does not happen')
