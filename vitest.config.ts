@@ -21,6 +21,7 @@ const quickFolder = existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir()
 interface Suite {
   readonly name: string
   readonly include: string
+  /** Ends a test that hangs. Far more than any test needs, also on a machine that is busy with something else. */
   readonly timeoutMs: number
   /** One file after the other, each in a process of its own and on the disk, for tests that start processes. */
   readonly isSerial?: boolean
@@ -29,18 +30,18 @@ interface Suite {
 }
 
 const suites: Suite[] = [
-  { name: 'unit', include: '{src,scripts}/**/*.test.ts', timeoutMs: 10_000 },
-  { name: 'table', include: 'test/table/**/*.test.ts', timeoutMs: 10_000 },
-  { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 90_000, hasServers: true },
-  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000, hasServers: true },
+  { name: 'unit', include: '{src,scripts}/**/*.test.ts', timeoutMs: 60_000 },
+  { name: 'table', include: 'test/table/**/*.test.ts', timeoutMs: 60_000 },
+  { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
   { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 240_000, hasServers: true },
   { name: 'simulation', include: 'test/simulation/**/*.test.ts', timeoutMs: 180_000 },
   { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 360_000, hasServers: true },
-  { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
-  { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
-  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true },
-  { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
-  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },
+  { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
+  { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
+  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
 ]
 
 function project({
