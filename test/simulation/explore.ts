@@ -4,7 +4,8 @@
  * states: a path is a list of choices, and each path is run from the beginning.
  *
  * What a process does on its own between two calls does not depend on the others, so it is done at once and in one order;
- * only what the store sees is chosen. Choices begin when the workers come, or with the first call that names the special
+ * only what the store sees is chosen. Calls about the store as a whole (heartbeats of workers, shares of engines) touch no execution:
+ * they are served at once too, and worlds of random faults show what becomes of them. Choices begin when the workers come, or with the first call that names the special
  * execution, when an engine is there too. From the depth on calls are served in the order in which they came.
  */
 import type { WorldConfig } from './config.ts'
@@ -21,6 +22,8 @@ import { isThrough } from './through.ts'
 import { calm } from './weather.ts'
 import type { Fate, Weather } from './weather.ts'
 import { World } from './world.ts'
+import type { Step } from './world.ts'
+import { STORE_PARTITION } from '../../src/stores/partitions.ts'
 
 export interface Bounds {
   /** Where choices begin. */
@@ -162,7 +165,7 @@ class Path {
   }
 
   async #go(world: World): Promise<void> {
-    const local = world.steps().find(({ kind }) => kind !== 'serve')
+    const local = world.steps().find(({ kind }) => kind !== 'serve') ?? storeWideStep(world)
     if (local !== undefined) {
       await world.take(local)
       return
@@ -219,6 +222,11 @@ class Path {
   }
 }
 
+function storeWideStep(world: World): Step | undefined {
+  const request = world.network.requests.find(({ partition }) => partition === STORE_PARTITION)
+  return request === undefined ? undefined : world.serving(request)
+}
+
 /** The work is submitted before any worker can claim it. */
 async function begin(world: World): Promise<void> {
   const { fleet, config, witness } = world
@@ -241,7 +249,7 @@ async function untilNamed(world: World): Promise<void> {
   for (const actor of fleet.actors) world.startActor(actor)
   while (world.problems.length === 0 && world.stepCount < config.steps && !isThrough(world)) {
     const steps = world.steps()
-    const step = steps.find(({ kind }) => kind !== 'serve') ?? steps[0]
+    const step = steps.find(({ kind }) => kind !== 'serve') ?? storeWideStep(world) ?? steps[0]
     if (step?.kind === 'serve' && network.requests.some((request) => isAbout(request, name))) return
     if (step !== undefined) await world.take(step)
     else if (!world.advance()) return

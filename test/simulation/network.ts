@@ -39,6 +39,7 @@ export interface Effect {
 
 export interface Request {
   readonly process: Process
+  readonly partition: Partition
   readonly label: string
   readonly callCount: number
   /** Whether it changes nothing. */
@@ -48,6 +49,9 @@ export interface Request {
   readonly resolve: (reply: unknown) => void
   readonly reject: (error: unknown) => void
 }
+
+/** What a request is about. */
+type Subject = Pick<Request, 'partition' | 'label' | 'callCount' | 'isRead'>
 
 export interface NetworkListener {
   readonly onEffect: (effect: Effect) => void
@@ -239,15 +243,18 @@ class Port implements Store {
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const label = `${partition} ${calls.map(callText).join(' + ')}`
     const isRead = calls.every(({ operation }) => isReadOperation(operation))
-    return this.#ask(label, calls.length, isRead, (keep) => this.#network.run(this.process, partition, calls, keep))
+    const subject = { partition, label, callCount: calls.length, isRead }
+    return this.#ask(subject, (keep) => this.#network.run(this.process, partition, calls, keep))
   }
 
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    return this.#ask(`${partition} readEvents`, 1, true, () => this.#network.store.readEvents(partition, after, limit))
+    const subject = { partition, label: `${partition} readEvents`, callCount: 1, isRead: true }
+    return this.#ask(subject, () => this.#network.store.readEvents(partition, after, limit))
   }
 
   trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
-    return this.#ask(`${partition} trimEvents`, 1, false, async () => {
+    const subject = { partition, label: `${partition} trimEvents`, callCount: 1, isRead: false }
+    return this.#ask(subject, async () => {
       const trimmed = await this.#network.store.trimEvents(partition, olderThan, keepCount)
       if (trimmed > 0) throw new Error('The checks need the whole event log, and some of it was trimmed.')
       return trimmed
@@ -281,13 +288,11 @@ class Port implements Store {
     return Promise.resolve()
   }
 
-  #ask<T>(label: string, callCount: number, isRead: boolean, perform: (keep?: number) => Promise<T>): Promise<T> {
+  #ask<T>(subject: Subject, perform: (keep?: number) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#network.send({
+        ...subject,
         process: this.process,
-        label,
-        callCount,
-        isRead,
         perform,
         resolve: resolve as (reply: unknown) => void,
         reject,
