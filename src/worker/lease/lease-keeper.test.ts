@@ -187,6 +187,33 @@ test('an execution that comes back before its loss was noticed stops the handler
   expect(await world.fabric.describe(execution.id)).toMatchObject({ state: 'active', reclaimCount: 1 })
 })
 
+test('a follow-up that is claimed with the completion of the run before it is no loss', async () => {
+  await using world = createWorld()
+  const finish: ((value: string) => void)[] = []
+  const handler = slow.handle((_, { attempt }) => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    finish[attempt] = resolve
+    return promise
+  })
+  const worker = world.work([handler], { concurrency: 1, prefetch: 0 })
+  const first = await world.fabric.submit(slow, 1, { id: 'sync' })
+  await world.settle()
+  await world.fabric.submit(slow, 2, { id: 'sync', ifExists: 'after', priority: 1 })
+  // The completion carries a claim, because other work is ready.
+  await world.fabric.submit(slow, 3)
+  await world.settle()
+
+  finish[1]?.('first')
+  await world.settle()
+  const [completion] = world.store.callsOf('completeExecution')
+  finish[2]?.('second')
+
+  expect((completion?.input as { readonly next?: unknown }).next).toBeDefined()
+  expect(await first.result()).toBe('second')
+  expect(worker.stats().settled).toMatchObject({ completed: 2, lost: 0 })
+  expect(world.linesOf('warn')).toEqual([])
+})
+
 test('a renewal that meets the end of its own execution is no loss', async () => {
   await using world = createWorld()
   const { handler, finish } = pausedHandler({ stopsOnAbort: false })

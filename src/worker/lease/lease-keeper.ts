@@ -52,11 +52,12 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
 
   /**
    * Adds a lease. If the same execution is still tracked under an older lease, that lease is lost: the store's clock may have
-   * jumped. A parked execution may be claimed again before the reply that parked it arrives; that reply ends the old run.
+   * jumped. An execution may be claimed again, by a wait that is over, a retry or a follow-up, before the reply to the call that
+   * parked it or reported its outcome arrives; that reply ends the old run.
    */
   add(leased: LeasedExecution): void {
     const former = this.#leased.get(leased.id)
-    if (former !== undefined && !former.isParking) this.lose(former, 'stale_lease')
+    if (former !== undefined && !former.isParking && !former.isSettling) this.lose(former, 'stale_lease')
     this.#leased.set(leased.id, leased)
     this.#arm(Math.min(leased.renewAt, leased.recountAt, leased.endsAt))
   }
