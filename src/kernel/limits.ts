@@ -220,8 +220,6 @@ export const CHILD_DEPTH_MAX = 32
 export const CHILD_START_MAX = 40
 /** Children that one operation adds to a join. */
 export const CHILD_JOIN_MAX = 80
-/** Children of which a quorum may need this many, because their ordinals are stored. */
-export const JOIN_NEED_MAX = 1_000
 /** Records that the end of a child puts in its parent's journal: its step, the join, the parent and its flow. */
 export const CHILD_END_WORK = 4
 /** Records that the cancel of one child puts at most, without those that all cancels of one operation share. */

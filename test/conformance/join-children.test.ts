@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CHILD_JOIN_MAX, JOIN_NEED_MAX } from '../../src/kernel/index.ts'
+import { CHILD_JOIN_MAX, CHILD_MAX } from '../../src/kernel/index.ts'
 import type { ExecutionId } from '../../src/kernel/index.ts'
 import { conforms } from './harness.ts'
 import { fixedRetry, politeCancel, transientFailure } from './given.ts'
@@ -238,8 +238,8 @@ conforms('joinChildren', ({ fabric, given, children }) => {
     expect(await children.join(parent, many)).toMatchObject({ code: 'invalid_input' })
     expect(await children.join(parent, ['a'], { policy: 'quorum', need: 2 })).toMatchObject({ code: 'invalid_input' })
     expect(
-      await children.join(parent, ['a'], { policy: 'quorum', need: JOIN_NEED_MAX + 1, total: 5_000 }),
-    ).toMatchObject({ code: 'invalid_input', detail: { limit: JOIN_NEED_MAX } })
+      await children.join(parent, ['a'], { policy: 'quorum', need: CHILD_MAX + 1, total: 2 * CHILD_MAX }),
+    ).toMatchObject({ code: 'invalid_input', detail: { limit: CHILD_MAX } })
     expect(await children.join(parent, ['a', 'a'])).toMatchObject({ code: 'invalid_input' })
     expect(await children.join(parent, ['b'])).toMatchObject({ code: 'step_not_found', detail: { step: 'b' } })
     expect(await children.join(stale, ['a'])).toMatchObject({ code: 'stale_lease' })

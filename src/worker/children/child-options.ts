@@ -3,7 +3,7 @@ import { checkList, invalidInput, show } from '../../client/checks/names.ts'
 import type { ChildOptions, ChildRaceOptions, SpawnOptions } from '../../client/define/children.ts'
 import type { Duration } from '../../client/define/duration.ts'
 import { nodeSettings } from '../../client/define/flow-node.ts'
-import { CHILD_MAX, JOIN_NEED_MAX } from '../../kernel/index.ts'
+import { CHILD_MAX } from '../../kernel/index.ts'
 import type { Losers } from '../../kernel/index.ts'
 import { boolean, oneOf, shape, unchecked } from '../../options/shape.ts'
 
@@ -34,8 +34,7 @@ export function checkChildren(children: unknown): readonly unknown[] {
 /** Checks how many children have to complete. */
 export function checkNeed(need: unknown, total: number): number {
   if (total === 0) throw invalidInput('children', 'children is an empty list, so that none of them can complete.')
-  const most = Math.min(total, JOIN_NEED_MAX)
-  if (Number.isInteger(need) && (need as number) >= 1 && (need as number) <= most) return need as number
-  const limit = most < total ? '' : ', the number of children'
-  throw invalidInput('need', `need is ${show(need)}, but must be a whole number from 1 to ${most}${limit}.`)
+  if (Number.isInteger(need) && (need as number) >= 1 && (need as number) <= total) return need as number
+  const range = `1 to ${total}, the number of children`
+  throw invalidInput('need', `need is ${show(need)}, but must be a whole number from ${range}.`)
 }

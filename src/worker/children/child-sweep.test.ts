@@ -107,25 +107,32 @@ test('replies that are lost start no child twice', async () => {
   expect([...ids.values()].every(({ size }) => size === 1)).toBe(true)
 })
 
-test('a handler waits for 10,000 children, and starts no more', { timeout: 120_000 }, async () => {
-  await using world = createWorld()
-  const count = 10_000
-  const child = task<number, number>('child')
-  world.work(
-    [
-      child.handle((n) => n),
-      parent.handle(async (_, ctx) => {
-        const numbers = await ctx.all(Array.from({ length: count }, (_, n) => ctx.spawn(`n:${n}`, child, n)))
-        const oneMore = await ctx.spawn('one more', child, 0).catch(messageOf)
-        return [numbers.reduce((sum, n) => sum + n, 0), oneMore]
-      }),
-    ],
-    { concurrency: 200, prefetch: 200 },
-  )
-  const handle = await world.fabric.submit(parent, null)
-  await world.settle()
+test(
+  'a handler waits for 10,000 children, also for a quorum of all, and starts no more',
+  { timeout: 120_000 },
+  async () => {
+    await using world = createWorld()
+    const count = 10_000
+    const child = task<number, number>('child')
+    world.work(
+      [
+        child.handle((n) => n),
+        parent.handle(async (_, ctx) => {
+          const children = Array.from({ length: count }, (_, n) => ctx.spawn(`n:${n}`, child, n))
+          const winners = await ctx.quorum(count, children)
+          const numbers = await ctx.all(children)
+          const oneMore = await ctx.spawn('one more', child, 0).catch(messageOf)
+          return [numbers.reduce((sum, n) => sum + n, 0), new Set(winners.map(({ value }) => value)).size, oneMore]
+        }),
+      ],
+      { concurrency: 200, prefetch: 200 },
+    )
+    const handle = await world.fabric.submit(parent, null)
+    await world.settle()
 
-  const [sum, oneMore] = (await handle.result()) as [number, string]
-  expect(sum).toBe((count * (count - 1)) / 2)
-  expect(oneMore).toContain("The children 'one more' were not started.")
-})
+    const [sum, winnerCount, oneMore] = (await handle.result()) as [number, number, string]
+    expect(winnerCount).toBe(count)
+    expect(sum).toBe((count * (count - 1)) / 2)
+    expect(oneMore).toContain("The children 'one more' were not started.")
+  },
+)

@@ -1,5 +1,5 @@
 /** The execution of the table as a parent, and as a child of another execution. */
-import { CHILD_DEPTH_MAX, CHILD_MAX, CHILD_START_MAX, JOIN_NEED_MAX } from '../../../src/kernel/index.ts'
+import { CHILD_DEPTH_MAX, CHILD_MAX, CHILD_START_MAX } from '../../../src/kernel/index.ts'
 import type {
   ChildInput,
   ExecutionId,
@@ -61,7 +61,7 @@ export const tooManyChildren: readonly ChildInput[] = Array.from({ length: CHILD
   childInput(`c${i}`, `0-00000000-0000-7000-8000-0000000001${String(i).padStart(2, '0')}` as ExecutionId),
 )
 
-export const tooLargeQuorum = { policy: 'quorum', need: JOIN_NEED_MAX + 1, total: 2 * JOIN_NEED_MAX } as const
+export const tooLargeQuorum = { policy: 'quorum', need: CHILD_MAX + 1, total: 2 * CHILD_MAX } as const
 
 /** Two children, of which one has completed. */
 export function withChildren(world: World): World {

@@ -9,7 +9,7 @@ import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 import { suspend } from '../../lifecycle/phases.ts'
-import { CHILD_JOIN_MAX, JOIN_NEED_MAX } from '../../limits.ts'
+import { CHILD_JOIN_MAX, CHILD_MAX } from '../../limits.ts'
 import type { Join, Step } from '../../model/journal-schema.ts'
 import type { Execution, ExecutionId, Fence } from '../../model/records.ts'
 import { refused } from '../../results.ts'
@@ -78,8 +78,8 @@ export function refuseJoin(execution: Execution, input: JoinPage): Refused<'inva
   if (input.children.length > CHILD_JOIN_MAX) {
     return refused('invalid_input', { executionId: execution.id, limit: CHILD_JOIN_MAX })
   }
-  if (input.need > JOIN_NEED_MAX || input.need > input.total) {
-    return refused('invalid_input', { executionId: execution.id, limit: Math.min(JOIN_NEED_MAX, input.total) })
+  if (input.need > CHILD_MAX || input.need > input.total) {
+    return refused('invalid_input', { executionId: execution.id, limit: Math.min(CHILD_MAX, input.total) })
   }
   return undefined
 }
