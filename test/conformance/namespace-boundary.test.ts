@@ -4,11 +4,13 @@ import { Client } from '../../src/client/client.ts'
 import { KeyRing, task } from '../../src/client/index.ts'
 import { Tokens } from '../../src/client/tokens/token.ts'
 import { silentLog } from '../../src/runtime/index.ts'
+import { GivenWorker } from './given-worker.ts'
 import { conforms } from './harness.ts'
 
 const charge = task<string, string>('charge')
 
 conforms('a namespace', ({ fabric, journal, given }) => {
+  const workers = new GivenWorker(fabric)
   const keys = KeyRing.begin(0)
   const clientOf = (namespace: string, allNamespaces = false) =>
     new Client(fabric.store, fabric.runtime, {
@@ -95,6 +97,34 @@ conforms('a namespace', ({ fabric, journal, given }) => {
     await expect(mallory.list({ namespace: 'acme' })).rejects.toMatchObject({ code: 'invalid_input' })
     await expect(mallory.flows({ namespace: 'acme' })).rejects.toMatchObject({ code: 'invalid_input' })
     expect(() => mallory.subscribe({ namespace: 'acme' })).toThrow('bound to "mallory"')
+  })
+
+  test('names only its own tasks in the lanes of the store', async () => {
+    const shared = { lane: 'shared' }
+    await clientOf('acme').submit(charge, 'theirs', { lane: 'private' })
+    await clientOf('acme').submit(task<string, string>('secret'), 'theirs', shared)
+    await clientOf('mallory').submit(charge, 'mine', shared)
+
+    const seen = async (client: Client) => (await client.lanes()).map(({ lane, tasks }) => [lane, tasks])
+    expect(await seen(clientOf('mallory'))).toEqual([['shared', ['charge']]])
+    expect(await seen(clientOf('acme'))).toEqual([
+      ['private', ['charge']],
+      ['shared', ['secret']],
+    ])
+    expect(await seen(clientOf('default', true))).toEqual([
+      ['private', ['charge']],
+      ['shared', ['charge', 'secret']],
+    ])
+  })
+
+  test('explains a wait by the workers that serve it', async () => {
+    const { id } = await clientOf('mallory').submit(charge, 'mine')
+    await workers.register({ workerInstanceId: 'a', bootId: 'boot' }, { namespace: 'acme' })
+    await workers.register({ workerInstanceId: 'b', bootId: 'boot' }, { namespace: 'mallory' })
+
+    for (const client of [clientOf('mallory'), clientOf('default', true)]) {
+      expect((await client.why(id)).text).toContain('One worker is live')
+    }
   })
 
   test('shows an operator all of it', async () => {

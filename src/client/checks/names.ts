@@ -13,7 +13,7 @@ import type { Tag } from '../../kernel/model/records.ts'
 import { invalidInput, show } from '../../options/invalid-input.ts'
 import { required, shape } from '../../options/shape.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
-import { principalOf, visibleText } from './visible-text.ts'
+import { principalOf, readableText, visibleText } from './visible-text.ts'
 
 export { invalidInput, show }
 
@@ -90,7 +90,7 @@ export function checkPlainText(value: unknown, field: string, maximumBytes: numb
 
 /** Returns a reason in normal form. */
 export function checkReason(value: unknown, field = 'reason'): string {
-  const text = visibleText(value)
+  const text = readableText(value)
   if (text !== undefined && fits(text, REASON_BYTES)) return text
   throw invalidInput(
     field,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { principalOf, visibleText } from './visible-text.ts'
+import { principalOf, readableText, visibleText } from './visible-text.ts'
 
 const invisible = [
   ['a null', 'a\u0000da'],
@@ -29,7 +29,30 @@ const invisible = [
 describe('a text that is compared', () => {
   test.each(invisible)('has not %s', (_what, text) => {
     expect(visibleText(text)).toBeUndefined()
+    expect(readableText(text)).toBeUndefined()
     expect(principalOf(text)).toBeUndefined()
+  })
+
+  test.each([
+    ['a joiner', '👩\u200d💻'],
+    ['a variation selector', '❤\ufe0f'],
+    ['tags', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'],
+    ['a joiner and a selector', '🏳\ufe0f\u200d🌈'],
+  ])('has no emoji with %s; a text that is only read may have it', (_what, emoji) => {
+    expect(visibleText(emoji)).toBeUndefined()
+    expect(principalOf(`ada ${emoji}`)).toBeUndefined()
+    expect(readableText(`done ${emoji}${emoji}!`)).toBe(`done ${emoji}${emoji}!`)
+  })
+
+  test.each([
+    ['a joiner after an emoji', '👩\u200d'],
+    ['a joiner between emoji that are none together', '👩\u200d👩'],
+    ['a selector after a digit', '1\ufe0f'],
+    ['tags that are not finished', '🏴\u{e0067}\u{e0062}'],
+    ['an override beside an emoji', '❤\ufe0f\u202e'],
+    ['half a pair of surrogates beside an emoji', '❤\ufe0f\ud83d'],
+  ])('has not %s, even if it is only read', (_what, text) => {
+    expect(readableText(text)).toBeUndefined()
   })
 
   test.each([undefined, null, 7, {}, ['ada'], Symbol('ada')])('is a text, and not %s', (value) => {
@@ -48,12 +71,12 @@ describe('a text that is compared', () => {
     expect(principalOf('\u212b')).toBe('\u00c5')
   })
 
-  test('is unchanged by a second look, and well-formed', () => {
+  test.each([visibleText, readableText])('is unchanged by a second look, and well-formed', (look) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const seen = visibleText(text)
+        const seen = look(text)
         if (seen === undefined) return
-        expect(visibleText(seen)).toBe(seen)
+        expect(look(seen)).toBe(seen)
         expect(seen.isWellFormed()).toBe(true)
       }),
     )
@@ -64,5 +87,6 @@ test('a principal is neither empty nor padded, and any other text may be', () =>
   for (const text of ['', ' ', ' ada', 'ada ']) {
     expect(principalOf(text)).toBeUndefined()
     expect(visibleText(text)).toBe(text)
+    expect(readableText(text)).toBe(text)
   }
 })

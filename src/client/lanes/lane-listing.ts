@@ -1,6 +1,6 @@
 /** What the lanes of a store have waiting and running, what operators have set for them, and how fast they move. */
 import { boolean, shape } from '../../options/shape.ts'
-import { taskOfClass } from '../../kernel/index.ts'
+import { parseClass } from '../../kernel/index.ts'
 import type { LaneHold, Position, PublicState } from '../../kernel/index.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { STORE_PARTITION, partitionsOf } from '../../stores/partitions.ts'
@@ -13,7 +13,9 @@ import type { LaneRates } from './lane-rates.ts'
 
 export interface LaneSummary {
   readonly lane: string
+  /** Those of the namespaces that the fabric reaches. */
   readonly tasks: readonly string[]
+  /** The executions of all namespaces: a lane belongs to the store. */
   readonly counts: Readonly<Partial<Record<PublicState, number>>>
   /** Since when the executions wait that are claimed next, by the store's clock; absent if none is ready. */
   readonly waitingSince: number | undefined
@@ -76,7 +78,9 @@ async function countLanes(session: Session, lane: string | undefined): Promise<M
       const { result } = await session.runIn(partition, 'countExecutions', { lane, cursor })
       for (const found of result.lanes) {
         const sum = lanes.get(found.lane) ?? newCount()
-        for (const className of found.classes) sum.tasks.add(taskOfClass(className))
+        for (const { task, namespace } of found.classes.map(parseClass)) {
+          if (session.within === undefined || session.within === namespace) sum.tasks.add(task)
+        }
         for (const { state, count } of found.counts) sum.counts[state] = (sum.counts[state] ?? 0) + count
         sum.waitingSince = earlier(sum.waitingSince, found.waitingSince)
         lanes.set(found.lane, sum)
@@ -85,6 +89,8 @@ async function countLanes(session: Session, lane: string | undefined): Promise<M
       if (cursor === undefined) break
     }
   }
+  // A lane that only others use is not listed.
+  for (const [name, { tasks }] of lanes) if (tasks.size === 0) lanes.delete(name)
   return lanes
 }
 

@@ -1,13 +1,13 @@
 /** Counts the live workers that serve a task, to explain why an execution waits. */
 import { EngineError } from '../../kernel/engine-error.ts'
-import { LIST_PAGE_MAX, WORKER_TASK_MAX, missingNeeds, servesNamespace } from '../../kernel/index.ts'
+import { LIST_PAGE_MAX, WORKER_TASK_MAX, missingNeeds } from '../../kernel/index.ts'
 import type { Explanation, Worker } from '../../kernel/index.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
 import type { Session } from '../session.ts'
 
 /** Workers of a queue. */
 export interface ServingWorkers {
-  /** Live workers of the store, whatever they serve. */
+  /** Live workers that serve the namespace, whatever else they serve. */
   readonly liveCount: number
   /** Those with a handler for the task, in the lane and the namespace. */
   readonly handlerCount: number
@@ -29,7 +29,7 @@ const PAGES_MAX = 10
 
 /** Returns undefined if it cannot be known: the store has no registry yet, or too many workers. */
 export async function servingWorkers(session: Session, waiting: Waiting): Promise<ServingWorkers | undefined> {
-  const live = await liveWorkers(session)
+  const live = await liveWorkers(session, waiting.namespace)
   if (live === undefined) return undefined
   const candidates = live.filter((worker) => hasHandler(worker, waiting))
   const serving = candidates.filter(
@@ -46,20 +46,19 @@ export async function servingWorkers(session: Session, waiting: Waiting): Promis
   }
 }
 
-function hasHandler(worker: Worker, { task, version, lane, namespace }: Waiting): boolean {
-  const { tasks, lanes } = worker
-  if (!lanes.includes(lane) || !servesNamespace(worker, namespace)) return false
+function hasHandler({ tasks, lanes }: Worker, { task, version, lane }: Waiting): boolean {
+  if (!lanes.includes(lane)) return false
   // A longer list is cut, so the task may be one of those that it lacks.
   if (tasks.length === WORKER_TASK_MAX) return true
   return tasks.some((served) => served.name === task && served.version === version)
 }
 
-async function liveWorkers(session: Session): Promise<Worker[] | undefined> {
+async function liveWorkers(session: Session, namespace: string): Promise<Worker[] | undefined> {
   const live: Worker[] = []
   let cursor: string | undefined
   for (let page = 0; page < PAGES_MAX; page++) {
     const reply = await session
-      .runIn(STORE_PARTITION, 'listWorkers', { limit: LIST_PAGE_MAX, cursor })
+      .runIn(STORE_PARTITION, 'listWorkers', { limit: LIST_PAGE_MAX, namespace, cursor })
       .catch(unlessMissing)
     if (reply === undefined) return undefined
     live.push(...reply.result.workers.filter(({ state }) => state.phase === 'running'))
