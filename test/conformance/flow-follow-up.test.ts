@@ -151,6 +151,26 @@ conforms('submitFlow after the present run', ({ fabric, flows, given, clock }) =
     expect(await submit(again(calls[0]!))).toMatchObject({ kind: 'submitted', nodes: 1 })
   })
 
+  test('a flow that has ended gives way at once, and is seen as its next run before that has members', async () => {
+    const { graph, call } = await running()
+    await graph.complete('a', 'b')
+    const next = again(call)
+
+    expect(await submit(next)).toMatchObject({ kind: 'submitted' })
+    expect(await graph.view()).toMatchObject({ state: 'open', settled: false, flow: { run: 1, memberCount: 0 } })
+    const before = await fabric.dump()
+    expect(await submit(next)).toMatchObject({ kind: 'follow_up' })
+    expect(await submit({ ...call, ifExists: 'after' })).toMatchObject({ kind: 'submitted' })
+    expect(await fabric.dump()).toEqual(before)
+
+    await flows.drain()
+    expect((await graph.view()).flow).toMatchObject({
+      state: { phase: 'sealed' },
+      memberCount: 2,
+      requestId: next.requestId,
+    })
+  })
+
   test('a flow that has ended begins again at once, whatever the size of the graph', async () => {
     const { graph, call } = await running()
     await graph.complete('a', 'b')
@@ -276,6 +296,9 @@ conforms('submitFlow after the present run', ({ fabric, flows, given, clock }) =
     expect(await refused(() => join({ ifExists: 'reject' }))).toBe('flow_exists')
     expect(await refused(() => join({ ifExists: 'replace' }))).toBe('flow_in_progress')
     expect(await refused(() => graph.cancel())).toBe('flow_busy')
+    const before = await fabric.dump()
+    expect(await submit({ ...call, ifExists: 'after' })).toMatchObject({ kind: 'submitted' })
+    expect(await fabric.dump()).toEqual(before)
     const later = { ...next, requestId: given.requestId() }
     expect(await submit(later)).toMatchObject({ kind: 'follow_up_replaced' })
 

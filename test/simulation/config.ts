@@ -1,6 +1,6 @@
 /** What a world is made of. A seed alone gives a whole configuration; shortening takes parts of it away. */
 import { Chance } from './chance.ts'
-import { flowKinds, wideFlowKinds } from './flow-kinds.ts'
+import { flowKinds, followedFlowKinds, wideFlowKinds } from './flow-kinds.ts'
 import { crowd, kinds, routed } from './kinds.ts'
 import type { FaultName, FaultRates } from './weather.ts'
 
@@ -44,6 +44,9 @@ const WIDE_RATE = 0.08
 /** How many worlds have work with needs, and how much. */
 const ROUTED_RATE = 0.15
 const ROUTED_MAX = 6
+/** How many worlds have flows that are submitted again while they run, and how many. */
+const FOLLOWED_RATE = 0.15
+const FOLLOWED_MAX = 2
 const ALL_IN_ONE_RATE = 0.3
 const SUBMIT_WITHIN_MS = 8_000
 const DEPLOY_RATE = 0.5
@@ -108,6 +111,11 @@ function drawWorks(chance: Chance): WorkItem[] {
   const routing = chance.fork('routing')
   const routedCount = routing.happens(ROUTED_RATE) ? routing.between(1, ROUTED_MAX) : 0
   for (let i = 0; i < routedCount; i++) works.push({ number: works.length, kind: routed.name })
+  const following = chance.fork('followed flows')
+  const followedCount = following.happens(FOLLOWED_RATE) ? following.between(1, FOLLOWED_MAX) : 0
+  for (let i = 0; i < followedCount; i++) {
+    works.push({ number: works.length, kind: following.pick(followedFlowKinds).name })
+  }
   return works
 }
 

@@ -14,7 +14,9 @@ import type { FlowKind } from './flow-kinds.ts'
 import type { Body, Witness } from './witness.ts'
 import type { World } from './world.ts'
 
-/** One flow with everything recorded of it. */
+const RUN_STARTS: ReadonlySet<string> = new Set(['flow_created', 'follow_up_started'])
+
+/** One flow with everything recorded of its present run. */
 interface Life {
   readonly flow: Flow
   readonly kind: FlowKind
@@ -62,11 +64,21 @@ function dumpProblems(dump: PartitionDump, witness: Witness): string[] {
     if (kind === undefined) continue
     const own = members.get(flow.id) ?? []
     const ids = new Set<string>([flow.id, ...own.map(({ id }) => id)])
-    const events = dump.events.filter(({ executionId }) => ids.has(executionId))
+    const events = ofPresentRun(
+      flow,
+      dump.events.filter(({ executionId }) => ids.has(executionId)),
+    )
     const life = { flow, kind, members: own, inbound: edges, events }
     problems.push(...flowProblems(life), ...joinProblems(life), ...inputProblems(life, witness))
   }
   return problems
+}
+
+/** All runs of a flow have the same ids. */
+function ofPresentRun(flow: Flow, events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const id: string = flow.id
+  const start = events.findLastIndex(({ executionId, type }) => executionId === id && RUN_STARTS.has(type))
+  return events.slice(Math.max(0, start))
 }
 
 /** A member cancelled by its flow lost to a group that cancels; any other cancel is an operator's. */

@@ -25,6 +25,8 @@ export const memberKinds: readonly Kind[] = [step, dawdle, stumble, branch]
 
 export type FlowAfterwards =
   | { readonly kind: 'nothing' | 'wait' }
+  /** It is submitted so often under one id, each time to run once more after the present run. */
+  | { readonly kind: 'follow'; readonly count: number }
   | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: FlowHandleCancelOptions }
   /** A node that failed is replayed, with all that was skipped after it. */
   | { readonly kind: 'replay'; readonly node: string }
@@ -185,13 +187,18 @@ export const wideFlowKinds: readonly FlowKind[] = [
   ),
 ]
 
+/** Only some worlds have one. */
+export const followedFlowKinds: readonly FlowKind[] = [
+  flowKind('refreshed', { then: { kind: 'follow', count: 4 } }, (add) => add('b', step, allOf(add('a', step)))),
+]
+
 /** The definitions that workers need, because they have conditions. */
 export const conditionalFlows = flowKinds.flatMap(({ name, flow: one }) =>
   name === 'chosen' && one !== 'assembled' ? [one] : [],
 )
 
 export function flowKindNamed(name: string): FlowKind | undefined {
-  return [...flowKinds, ...wideFlowKinds].find((one) => one.name === name)
+  return [...flowKinds, ...wideFlowKinds, ...followedFlowKinds].find((one) => one.name === name)
 }
 
 /** What is put together step by step: its nodes, each with those that it waits for. */

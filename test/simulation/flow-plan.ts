@@ -7,12 +7,13 @@ import type { Fabric } from '../../src/fabric/index.ts'
 import { assembledNodes, assembledTask } from './flow-kinds.ts'
 import type { FlowKind } from './flow-kinds.ts'
 import type { Work } from './kind.ts'
+import { ownInput } from './own-input.ts'
 import { refusable } from './refusable.ts'
 import type { Scene } from './scene.ts'
 import type { Witness } from './witness.ts'
 
 export async function seeFlow(kind: FlowKind, work: Work, scene: Scene): Promise<void> {
-  const handle = await begin(kind, work, scene.fabric)
+  const handle = await (kind.then.kind === 'follow' ? beginAfter(kind, work, scene) : begin(kind, work, scene.fabric))
   scene.witness.flowAcceptances.push({ flowId: handle.id, kind: kind.name })
   await afterwards(kind, handle, scene)
 }
@@ -30,11 +31,18 @@ async function begin({ flow }: FlowKind, work: Work, fabric: Fabric): Promise<Fl
   return open
 }
 
+/** Submits one more run, with an input that no other submit has. */
+async function beginAfter({ flow }: FlowKind, work: Work, { fabric, witness }: Scene): Promise<FlowHandle> {
+  if (flow === 'assembled') throw new Error('What is put together step by step has no follow-up.')
+  return await fabric.submit(flow, ownInput(work, witness), { id: work.name, ifExists: 'after' })
+}
+
 async function afterwards({ then }: FlowKind, handle: FlowHandle, { process, witness }: Scene): Promise<void> {
   switch (then.kind) {
     case 'nothing':
       return
     case 'wait':
+    case 'follow':
       await waitForEnd(handle, witness)
       return
     case 'cancel': {

@@ -7,7 +7,7 @@ import type { Plant } from './plant.ts'
 const SEPARATOR = '\u001f'
 
 /** A transaction in which flows are read otherwise than they stand, and are written as they stood. */
-function readingFlows(tx: Tx, alter: (flow: Flow) => void): Tx {
+export function readingFlows(tx: Tx, alter: (flow: Flow) => void): Tx {
   return {
     ...tx,
     get: (type, id) => {
@@ -23,7 +23,7 @@ function readingFlows(tx: Tx, alter: (flow: Flow) => void): Tx {
 }
 
 /** A transaction that changes flows on their way into the store. */
-function puttingFlows(tx: Tx, alter: (flow: Flow) => Flow | undefined): Tx {
+export function puttingFlows(tx: Tx, alter: (flow: Flow) => Flow | undefined): Tx {
   return {
     ...tx,
     put: (record) => {

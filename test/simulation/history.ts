@@ -8,6 +8,7 @@ import { isOfFlow } from '../conformance/flow-event-invariants.ts'
 import { childHistoryProblems } from './child-history.ts'
 import { flowHistoryProblems } from './flow-history.ts'
 import { journalHistoryProblems } from './journal-history.ts'
+import { flowRunProblems } from './flow-run-history.ts'
 import { idHistoryProblems } from './id-history.ts'
 import { SHORT_RETENTION_MS } from './kind.ts'
 import { isAllowedToWait, kindNamed } from './kinds.ts'
@@ -48,6 +49,7 @@ export async function historyProblems(world: World): Promise<string[]> {
   }
   problems.push(...flowHistoryProblems(world), ...journalHistoryProblems(world), ...childHistoryProblems(world))
   problems.push(...idHistoryProblems(world, events), ...versionHistoryProblems(world, executions, events))
+  problems.push(...flowRunProblems(world))
   for (const id of bodies.keys()) if (!events.has(id)) problems.push(`a body ran for ${id}, which was never accepted`)
   return problems
 }

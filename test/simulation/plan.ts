@@ -11,6 +11,7 @@ import { flowKindNamed } from './flow-kinds.ts'
 import { seeFlow } from './flow-plan.ts'
 import type { Kind, Work, WorkTask } from './kind.ts'
 import { kindNamed } from './kinds.ts'
+import { ownInput } from './own-input.ts'
 import { refusable } from './refusable.ts'
 import type { Scene } from './scene.ts'
 import type { Process } from './process.ts'
@@ -47,7 +48,10 @@ function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness
   if (flowKind !== undefined) {
     const work = { name: `${name}:${number}` }
     const run = (fabric: Fabric, process: Process) => seeFlow(flowKind, work, { fabric, process, witness })
-    return [{ client: number % clients, atMs, label: work.name, run, isDone: false }]
+    return Array.from({ length: flowKind.then.kind === 'follow' ? flowKind.then.count : 1 }, (_, other) => {
+      const laterMs = other === 0 ? 0 : chance.between(0, SHARED_WITHIN_MS)
+      return { client: (number + other) % clients, atMs: atMs + laterMs, label: work.name, run, isDone: false }
+    })
   }
   const kind = kindNamed(name)
   const { then } = kind
@@ -121,12 +125,6 @@ async function submit({ kind, task, work, options, witness }: Piece, fabric: Fab
     witness.acceptances.push({ executionId, key: options.id, task: kind.name, how: created, version })
   }
   return handle
-}
-
-/** An input that no other submit has, so that its run differs from all others. */
-function ownInput(work: Work, witness: Witness): Work {
-  witness.inputCount += 1
-  return { ...work, name: `${work.name}/${witness.inputCount}` }
 }
 
 async function afterwards(piece: Piece, handle: ExecutionHandle<string>, scene: Scene): Promise<void> {

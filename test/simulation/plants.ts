@@ -4,6 +4,7 @@
  */
 import { childPlants } from './child-plants.ts'
 import { flowPlants } from './flow-plants.ts'
+import { flowRunPlants } from './flow-run-plants.ts'
 import { idPlants } from './id-plants.ts'
 import { journalPlants } from './journal-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
@@ -22,6 +23,7 @@ export const plants: readonly Plant[] = [
   ...childPlants,
   ...routingPlants,
   ...idPlants,
+  ...flowRunPlants,
   ...versionPlants,
 ]
 

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { Clockwork } from './clockwork.ts'
 import { drawConfig, faultNames, noFaults } from './config.ts'
 import { childKinds } from './child-kinds.ts'
-import { flowKinds, memberKinds } from './flow-kinds.ts'
+import { flowKinds, followedFlowKinds, memberKinds } from './flow-kinds.ts'
 import { kinds } from './kinds.ts'
 import type { Plant } from './plant.ts'
 import { describeHistory } from './report.ts'
@@ -66,7 +66,7 @@ test('what is recorded does not change what happens', async () => {
 })
 
 test('without faults every kind of work ends as it should, and at once', async () => {
-  const works = [...kinds, ...flowKinds].map(({ name }, number) => ({ number, kind: name }))
+  const works = [...kinds, ...flowKinds, ...followedFlowKinds].map(({ name }, number) => ({ number, kind: name }))
   const { world, problems } = await simulate({ ...drawConfig(3), works, rates: noFaults, workers: 3, concurrency: 8 })
 
   expect(problems).toEqual([])

@@ -235,6 +235,9 @@ function lifeProblems(
     const isDue = state.phase === 'ended' && (member !== undefined || state.at + Math.max(retentionMs, dedupeMs) <= now)
     return isDue || types.includes('execution_ended') ? [] : [`${id} was removed before its time`]
   }
+  // The members of the next run of a flow have the ids of those of the run before, which are removed first.
+  const removedAt = member === undefined ? -1 : types.lastIndexOf('execution_purged')
+  if (removedAt !== -1) return successorProblems(before, after, types, removedAt)
   const problems: string[] = []
   const startCount = types.filter((type) => type === 'attempt_started').length
   if (after.epoch !== before.epoch + startCount) {
@@ -243,6 +246,19 @@ function lifeProblems(
   if (state.phase === 'active') problems.push(...leaseProblems(before, after, types, now))
   if (state.phase === 'ended' && !isReborn && types.includes('execution_ended')) problems.push(`${id} ended twice`)
   problems.push(...refusalProblems(before, after, events))
+  return problems
+}
+
+function successorProblems(
+  { id, state }: Execution,
+  after: Execution,
+  types: readonly string[],
+  removedAt: number,
+): string[] {
+  const hadEnded = state.phase === 'ended' || types.slice(0, removedAt).includes('execution_ended')
+  const problems = hadEnded ? [] : [`${id} was removed before its end`]
+  const startCount = types.slice(removedAt).filter((type) => type === 'attempt_started').length
+  if (after.epoch !== startCount) problems.push(`the epoch of ${id} is ${after.epoch} after ${startCount} claims`)
   return problems
 }
 

@@ -38,7 +38,8 @@ export function nextFlowRun({ run = 0 }: Flow): number {
 
 /** Whether a submit is the repetition of one that a flow has had and is past. */
 export function isPastFlowRequest(flow: Flow, requestId: string | undefined): boolean {
-  return requestId !== undefined && flow.pastRequests?.includes(requestId) === true
+  if (requestId === undefined) return false
+  return flow.pastRequests?.includes(requestId) === true || (isGivingWay(flow) && flow.requestId === requestId)
 }
 
 /** Returns the latest submits of a flow that are past, with one more. */
@@ -46,14 +47,19 @@ export function withPastRequest({ pastRequests = [] }: Flow, requestId: string |
   return requestId === undefined ? pastRequests : [...pastRequests, requestId].slice(-PAST_REQUEST_MAX)
 }
 
+/** Whether a graph is small enough to wait in the record of its flow. */
+export function mayWait({ nodes, edges, nodeCount, edgeCount }: FollowUpInput): boolean {
+  const isWhole = nodes.length === nodeCount && edges.length === edgeCount
+  return isWhole && nodes.length <= FOLLOW_UP_NODE_MAX && edges.length <= FOLLOW_UP_EDGE_MAX
+}
+
 /**
- * Stores the follow-up of a flow that has not finished, or has not given way yet. It takes the place of a pending one. Refuses
+ * Stores the follow-up of a flow that has not given way yet. It takes the place of a pending one. Refuses
  * a graph that could not be created, and one that is too large to wait in a record.
  */
 export function setFlowFollowUp(tx: Tx, flow: Flow, input: FollowUpInput): GraphRefusal | undefined {
-  const { nodes, edges } = input
-  const isWhole = nodes.length === input.nodeCount && edges.length === input.edgeCount
-  if (!isWhole || nodes.length > FOLLOW_UP_NODE_MAX || edges.length > FOLLOW_UP_EDGE_MAX) {
+  const { nodes } = input
+  if (!mayWait(input)) {
     return refused('graph_limit_exceeded', { flowId: flow.id, limit: FOLLOW_UP_NODE_MAX })
   }
   const refusal = refuseGraph(tx, flow, input)

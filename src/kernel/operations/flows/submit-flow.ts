@@ -18,6 +18,7 @@ import { newFlow } from '../../lifecycle/flows/new-flow.ts'
 import type { FlowInput } from '../../lifecycle/flows/new-flow.ts'
 import {
   isPastFlowRequest,
+  mayWait,
   nextFlowRun,
   setFlowFollowUp,
   withFollowUpBegun,
@@ -154,7 +155,10 @@ function answerExisting(tx: Tx, flow: Flow, input: SubmitFlowInput): SubmitFlowR
     case 'replace':
       return isReplaceable(flow) ? undefined : refused('flow_in_progress', { flowId: flow.id })
     case 'after':
-      return isReplaceable(flow) ? undefined : (setFlowFollowUp(tx, flow, input) ?? followUpAnswer(flow))
+      if (!isReplaceable(flow)) return setFlowFollowUp(tx, flow, input) ?? followUpAnswer(flow)
+      // A finished flow gives way at once. Unlike a replacement in several calls, it is never seen without a run.
+      if (flow.memberCount > 0 && mayWait(input)) return setFlowFollowUp(tx, flow, input) ?? answer('submitted', flow)
+      return undefined
   }
 }
 
