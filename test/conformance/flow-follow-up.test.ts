@@ -1,5 +1,6 @@
 /** A flow that is submitted with `after` runs once more, with another graph, when its present run has finished. */
 import { expect, test } from 'vitest'
+import { FlowHandle } from '../../src/client/flows/flow-handle.ts'
 import { allOf, flow, task } from '../../src/client/index.ts'
 import { FOLLOW_UP_NODE_MAX, PAST_REQUEST_MAX } from '../../src/kernel/index.ts'
 import type { SubmitFlowInput, SubmitFlowResult } from '../../src/kernel/index.ts'
@@ -442,6 +443,44 @@ conforms('submitFlow after the present run', ({ fabric, flows, given, clock }) =
       'joined',
     )
   })
+
+  test.each([false, true])(
+    'a client that reads results while the next run begins gets those of it (by name: %s)',
+    async (byName) => {
+      await using working = new Working(fabric)
+      const { client } = working
+      const options = { id: 'report', ifExists: 'after' } as const
+      working.work(
+        [
+          part.handle(({ text }) => Promise.resolve(`${text} part`)),
+          joined.handle(({ text }, ctx) => Promise.resolve(`${ctx.inputs.first}, ${text} whole`)),
+        ],
+        { flows: [report] },
+      )
+      const { id } = await client.submit(report, { text: 'one', isShort: false }, options)
+      await working.until(client.flow(id).wait())
+      let isInterrupted = false
+      const describeFlow = async () => {
+        const description = await client.describeFlow(id)
+        if (isInterrupted) return description
+        isInterrupted = true
+        await client.submit(report, { text: 'two', isShort: false }, options)
+        working.maintain()
+        return description
+      }
+      const interrupted = new Proxy(client, {
+        get: (target, key) => {
+          if (key === 'describeFlow') return describeFlow
+          const value: unknown = Reflect.get(target, key)
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
+        },
+      })
+      const graph = byName ? undefined : { results: 'last', nodes: [], edgeCount: 1 }
+
+      const result = await working.until(new FlowHandle(interrupted, id, graph).result())
+      expect(result).toEqual(byName ? { last: 'two part, two whole' } : 'two part, two whole')
+    },
+  )
 
   test('a client refuses a large graph only if it would have to wait', async () => {
     await using working = new Working(fabric)

@@ -59,6 +59,15 @@ export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
 /** The results of the members without dependants, by the names of their nodes. A member that a condition skipped has none. */
 export type SinkResults = Readonly<Record<string, unknown>>
 
+/** The end of a flow, with the members that return its results, as far as they were read. */
+interface ReadEnd {
+  readonly ended: FlowDescription
+  readonly known: ReadonlyMap<
+    string | undefined,
+    { readonly member: FlowMember; readonly description: ExecutionDescription | undefined }
+  >
+}
+
 /** Results that are read concurrently. */
 const CONCURRENT_READ_COUNT = 32
 
@@ -86,9 +95,24 @@ export class FlowHandle<Output = unknown> {
    * Waits for the end. Resolves with the results of the nodes that the flow's function returned, or, if the handle does not know
    * the definition, with those of all nodes that no other node waits for, by name. A node that a condition skipped has no result.
    * Rejects with `flow_failed`, which names the first member that failed, `flow_cancelled`, or `result_expired` if
-   * only the id is kept.
+   * only the id is kept. If another run begins before the results are read, waits for that one.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
+    for (;;) {
+      const read = await this.#readEnd(options)
+      try {
+        const result = await this.#resultAt(read, options)
+        // The members of the next run have the same names, so a list of them does not show that they are others.
+        if (this.#graph !== undefined || !(await this.#hasRunAgain(read.ended))) return result
+      } catch (error) {
+        const isGone = error instanceof EngineError && error.code === 'execution_not_found'
+        if (!isGone || !(await this.#hasRunAgain(read.ended))) throw error
+      }
+    }
+  }
+
+  /** Waits for the end, and reads the results together with it if they are few. */
+  async #readEnd(options: WaitOptions): Promise<ReadEnd> {
     const ahead = this.#resultMembers()
     let read: readonly (ExecutionDescription | undefined)[] = []
     const ended = await this.#end(options, ahead, async (news) => {
@@ -99,16 +123,24 @@ export class FlowHandle<Output = unknown> {
       read = results
       return description
     })
+    return { ended, known: new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }])) }
+  }
+
+  async #resultAt({ ended, known }: ReadEnd, options: WaitOptions): Promise<Output> {
     if (ended.outcome !== 'completed') throw await this.#failure(ended)
     if (ended.removedAt !== undefined) throw new EngineError('result_expired', { flowId: this.id })
     if (this.#graph === undefined) return (await this.#sinkResults()) as Output
-    const known = new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }]))
     const output = async (name: string, task: AnyTask | undefined) => {
       const { member, description } = known.get(name) ?? {}
       if (member !== undefined && description?.outcome === 'completed') return await member.resultOf(description)
       return await this.#resultUnlessExcused(this.#member(name, task), options)
     }
     return (await resultsOf(await this.#drawn(), output)) as Output
+  }
+
+  async #hasRunAgain(ended: FlowDescription): Promise<boolean> {
+    const { createdAt, outcome } = await this.client.describeFlow(this.id)
+    return outcome === undefined || createdAt !== ended.createdAt
   }
 
   /** Returns the result of a member of a flow that has completed; undefined if a condition skipped it. */
