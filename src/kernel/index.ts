@@ -71,6 +71,9 @@ export {
   SHARE_CHECK_MS,
   LEASE_TTL_MIN_MS,
   LIMIT_HOLD_MAX_MS,
+  EXECUTION_LIMIT_MAX,
+  GATE_OPEN_MAX,
+  CLAIM_PERMIT_MAX,
   LIMIT_OVERDUE_MS,
   LIMIT_PROBE_MS,
   LINK_BUFFERED_MAX,
@@ -346,7 +349,11 @@ export type { SuspendInput, SuspendResult } from './operations/journal/suspend-e
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'
 export type { PermitReturn, ReturnAnswer } from './operations/limits/return-permits.ts'
-export type { PermitRequest, TakeAnswer, TakeInput } from './operations/limits/take-permits.ts'
+export type { NextRoom } from './rules/limit-usage.ts'
+export type { LimitKey } from './lifecycle/limits/gauges.ts'
+export type { Closing } from './lifecycle/limits/gates.ts'
+export type { PermitsAtHand } from './lifecycle/limits/claim-admission.ts'
+export type { PermitRequest, TakeAnswer, TakeInput, TakeResult } from './operations/limits/take-permits.ts'
 export { claimForWorker } from './operations/leases/claim-for-worker.ts'
 export type { QueueName } from './operations/leases/claim-candidates.ts'
 export type { ClaimInput, ClaimResult, Claimed } from './operations/leases/claim-for-worker.ts'

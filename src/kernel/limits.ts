@@ -268,6 +268,8 @@ export const WAITPOINT_PAGE_MAX = 200
 
 /** The weight that one window of a limit may admit, and that one execution may have. */
 export const LIMIT_COUNT_MAX = 1_000_000_000
+/** Limits that one execution may need permits of. */
+export const EXECUTION_LIMIT_MAX = 8
 /** Admissions of one window that are counted exactly; more are merged. */
 export const WINDOW_ENTRY_MAX = 128
 /** Requests of one call for permits, and keys of one call that returns or renews them. */
@@ -276,6 +278,8 @@ export const PERMIT_REQUEST_MAX = 32
 export const SPARE_PERMIT_SHARE = 8
 /** Requests of a process that a holding remembers, so that a repetition has no further effect. */
 export const HOLDING_REQUEST_MAX = 8
+/** Executions of one key that are known to give way to later ones. */
+export const RUNNER_MAX = 64
 /** Worker processes that may hold permits of one key at once. */
 export const HOLDER_MAX = 1_000
 /** Execution partitions that may wait for one key. */

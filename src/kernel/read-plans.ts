@@ -374,4 +374,8 @@ function planClaim(plan: Plan, input: ClaimInput): void {
     // Most executions have no priority.
     if (isFairClass(queue.class)) plan.record('rotation', turnScope(queue.lane, queue.class, 0))
   }
+  for (const { limit, key, count: held, takesBlocked } of input.permits ?? []) {
+    if (takesBlocked === true) plan.head(gatedIndex(gateId(limit, key)), Math.min(held, count))
+  }
+  for (const { limit, key } of input.exhausted ?? []) plan.record('gate', gateId(limit, key))
 }

@@ -439,7 +439,7 @@ test('ready work that cannot be claimed does not make a worker claim in a busy l
     const answers = await run(partition, calls)
     return answers.map((answer, i) =>
       calls[i]?.operation === 'claimForWorker' && answer.kind === 'answered'
-        ? { ...answer, result: { ...answer.result, kind: 'claimed', executions: [], more: true, at: 0 } }
+        ? { ...answer, result: { ...answer.result, kind: 'claimed', executions: [], more: true, gates: [], at: 0 } }
         : answer,
     )
   }

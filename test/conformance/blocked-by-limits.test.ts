@@ -6,7 +6,7 @@ import type { Draft, Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 
 const LIMIT = 'openai'
-const NEEDED: LimitRef = { limit: LIMIT, key: 'acme', weight: 1 }
+const NEEDED: LimitRef = { limit: LIMIT, key: 'acme', weight: 1, instead: undefined }
 const KEY = { limit: LIMIT, key: 'acme' }
 const limited: Draft = { limits: [NEEDED] }
 const atHand = { ...NEEDED, count: 1 }
@@ -73,7 +73,7 @@ conforms('work that needs a limit', ({ fabric, given, clock, flows }) => {
     })
 
     test('needs a permit of each of several limits', async () => {
-      const other = { limit: 'gpu', key: '', weight: 1 }
+      const other = { limit: 'gpu', key: '', weight: 1, instead: undefined }
       await given.executions(2, () => ({ limits: [NEEDED, other] }))
 
       const executions = await claimed({ permits: [atHand, { ...NEEDED, ...other, count: 2 }] })

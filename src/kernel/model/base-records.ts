@@ -103,7 +103,15 @@ export const fairness = frozenObject({
 /** How an execution takes part in the fair order of its lane. */
 export type Fairness = Infer<typeof fairness>
 
-export const limitRef = frozenObject({ limit: text, key: text, weight: whole })
+const limitInstead = word(['drop', 'cancel'])
+
+export const limitRef = frozenObject({
+  limit: text,
+  key: text,
+  weight: whole,
+  /** What is done instead of waiting: `drop` ends an execution that has not started, `cancel` cancels the oldest holder. */
+  instead: maybe(limitInstead),
+})
 
 /** A limit that an execution needs a permit of, with the key and the weight that its submit computed. */
 export type LimitRef = Infer<typeof limitRef>

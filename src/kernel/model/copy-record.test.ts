@@ -26,6 +26,7 @@ const REPLACED = [
   'rate',
   'window',
   'waiting',
+  'runners',
   'requests',
   'limits',
   'passes',

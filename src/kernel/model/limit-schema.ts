@@ -2,7 +2,8 @@
  * Limits and their permits, as they are stored. A permit allows one execution to run and occupies one slot of its limit. Permits
  * belong to a worker process, so there is one record for each key and process. New fields, words and variants go to the end.
  */
-import { frozenList, frozenObject, maybe, rare, record, text, whole, word } from './field-kinds.ts'
+import { executionId } from './base-records.ts'
+import { flag, frozenList, frozenObject, maybe, rare, record, text, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
 const rate = frozenObject({
@@ -27,6 +28,8 @@ export const limit = record('limit_definition', {
   changedBy: maybe(text),
   /** Set by a delete. The name is kept for a while, because executions that refer to the limit must not wait for it. */
   deletedAt: rare(whole),
+  /** Set once an operator has changed it. From then on definitions in programs do not apply. */
+  isManual: rare(flag),
 })
 
 /** The definition of a limit. It applies to each of its keys alone. */
@@ -36,6 +39,16 @@ const windowEntry = frozenObject({ at: whole, weight: whole })
 
 /** The weight that was admitted at an instant. */
 export type WindowEntry = Infer<typeof windowEntry>
+
+const runner = frozenObject({
+  executionId,
+  workerInstanceId: text,
+  /** The later execution for which its cancel was requested. */
+  askedFor: maybe(executionId),
+})
+
+/** An execution that gives way: a later one that finds no permit has it cancelled. */
+export type Runner = Infer<typeof runner>
 
 export const gauge = record('gauge', {
   id: text,
@@ -54,6 +67,8 @@ export const gauge = record('gauge', {
   /** Numbers of the execution partitions that have blocked work, in the order in which a return names them. */
   waiting: rare(frozenList(whole)),
   createdAt: whole,
+  /** Executions that hold permits and give way to later ones, the oldest first. */
+  runners: rare(frozenList(runner)),
 })
 
 /** The usage of one key of a limit. Removed when nothing is held and the window is empty. */

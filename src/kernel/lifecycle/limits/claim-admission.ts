@@ -5,10 +5,12 @@ import type { Gate } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Execution, LimitRef } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
-import { gateBefore } from './gates.ts'
+import { closeGate, gateBefore } from './gates.ts'
+import type { Closing } from './gates.ts'
+import type { LimitKey } from './gauges.ts'
 
 /** Permits of one key and weight that the process of a claim holds and does not use. */
-export interface PermitsAtHand extends LimitRef {
+export interface PermitsAtHand extends Omit<LimitRef, 'instead'> {
   readonly count: number
   /** Whether executions that the gate of the key blocks are claimed too. */
   readonly takesBlocked?: boolean | undefined
@@ -19,11 +21,18 @@ export interface Hand {
   readonly permits: readonly PermitsAtHand[]
   /** How many of each are used, in the same order. */
   readonly used: number[]
+  /** Keys that the process knows to have none. */
+  readonly exhausted: readonly Closing[]
+  /** Keys whose work is blocked in the partition, as far as the claim has met it. */
+  readonly gates: LimitKey[]
 }
 
-export function handOf(permits: readonly PermitsAtHand[] | undefined): Hand {
+export function handOf(
+  permits: readonly PermitsAtHand[] | undefined,
+  exhausted: readonly Closing[] | undefined = [],
+): Hand {
   const kept = (permits ?? []).slice(0, CLAIM_PERMIT_MAX)
-  return { permits: kept, used: kept.map(() => 0) }
+  return { permits: kept, used: kept.map(() => 0), exhausted: exhausted.slice(0, CLAIM_PERMIT_MAX), gates: [] }
 }
 
 export type Admission =
@@ -46,11 +55,42 @@ export function admissionOf(tx: Tx, execution: Execution, hand: Hand): Admission
     for (const place of places) hand.used[place] = (hand.used[place] ?? 0) + 1
     return { kind: 'admitted' }
   }
-  const gate = gateBefore(tx, execution, limits, (needed) => placeIn(hand, needed) !== undefined)
-  return gate === undefined ? { kind: 'unadmitted' } : { kind: 'blocked', gate }
+  notePassed(tx, execution, hand)
+  const gate =
+    gateBefore(tx, execution, limits, (needed) => placeIn(hand, needed) !== undefined) ??
+    closeExhausted(tx, execution, limits, hand)
+  if (gate === undefined) return { kind: 'unadmitted' }
+  noteGate(hand, gate)
+  return { kind: 'blocked', gate }
 }
 
-function placeIn({ permits, used }: Hand, { limit, key, weight }: LimitRef): number | undefined {
+/** A gate that has released an execution may block others still. */
+function notePassed(tx: Tx, { passes }: Execution, hand: Hand): void {
+  for (const id of passes ?? []) {
+    const gate = tx.get('gate', id)
+    if (gate !== undefined) noteGate(hand, gate)
+  }
+}
+
+function noteGate({ gates }: Hand, { limit, key }: Gate): void {
+  if (gates.length >= CLAIM_PERMIT_MAX || gates.some((other) => other.limit === limit && other.key === key)) return
+  gates.push({ limit, key })
+}
+
+/** Closes the gate of a key that is known to have no permit. */
+function closeExhausted(tx: Tx, execution: Execution, limits: readonly LimitRef[], hand: Hand): Gate | undefined {
+  for (const needed of limits) {
+    const { limit, key, instead } = needed
+    if (instead !== undefined || execution.passes?.includes(gateId(limit, key)) === true) continue
+    const closing = hand.exhausted.find((other) => other.limit === limit && other.key === key)
+    if (closing !== undefined && placeIn(hand, needed) === undefined) return closeGate(tx, closing)
+  }
+  return undefined
+}
+
+function placeIn({ permits, used }: Hand, { limit, key, weight, instead }: LimitRef): number | undefined {
+  // The limit itself records who holds a permit that a later execution may ask for.
+  if (instead === 'cancel') return undefined
   for (let i = 0; i < permits.length; i++) {
     const permit = permits[i]
     if (permit?.limit !== limit || permit.key !== key || permit.weight !== weight) continue
@@ -63,7 +103,7 @@ function placeIn({ permits, used }: Hand, { limit, key, weight }: LimitRef): num
 export function limitsOf({ limits, next, unwinding }: Execution): readonly LimitRef[] {
   if (limits === undefined || unwinding !== undefined) return []
   if (next !== 'continue') return limits
-  return limits.map(({ limit, key }) => ({ limit, key, weight: 0 }))
+  return limits.map(({ limit, key, instead }) => ({ limit, key, weight: 0, instead }))
 }
 
 /** The executions that gates block and for which permits are at hand, in the order in which they are claimed. */

@@ -45,6 +45,8 @@ export function gateBefore(
   isCovered: (needed: LimitRef) => boolean,
 ): Gate | undefined {
   for (const needed of limits) {
+    // It does not wait as the others do, so it asks for a permit.
+    if (needed.instead !== undefined) continue
     const id = gateId(needed.limit, needed.key)
     if (isCovered(needed) || execution.passes?.includes(id) === true) continue
     const gate = tx.get('gate', id)

@@ -1,7 +1,7 @@
 /** Changes the usage of a limit: the gauge of a key and the holdings of worker processes are always written together. */
 import { HOLDING_REQUEST_MAX } from '../../limits.ts'
 import { gaugeId, holdingId } from '../../model/indexes.ts'
-import type { Gauge, Holding, Limit } from '../../model/limit-schema.ts'
+import type { Gauge, Holding, Limit, Runner } from '../../model/limit-schema.ts'
 import type { Instant } from '../../model/records.ts'
 import { trimWindow } from '../../rules/sliding-window.ts'
 import type { Tx } from '../../tx.ts'
@@ -30,6 +30,7 @@ export function gaugeOf(tx: Tx, limit: Limit, key: string): Gauge {
       heldUntil: undefined,
       waiting: undefined,
       createdAt: tx.now,
+      runners: undefined,
     }
   }
   found.window = trimWindow(found.window, windowMs, tx.now)
@@ -61,5 +62,13 @@ export function rememberRequest(holding: Holding, id: string, granted: number, a
 export function dropHolding(tx: Tx, gauge: Gauge, holding: Holding): void {
   gauge.heldCount = Math.max(0, gauge.heldCount - holding.count)
   gauge.holderCount = Math.max(0, gauge.holderCount - 1)
+  keepRunners(gauge, (runner) => runner.workerInstanceId !== holding.workerInstanceId)
   tx.remove('holding', holding.id)
+}
+
+/** Removes runners from a gauge. The caller puts the gauge. */
+export function keepRunners(gauge: Gauge, isKept: (runner: Runner) => boolean): void {
+  if (gauge.runners === undefined) return
+  const kept = gauge.runners.filter(isKept)
+  gauge.runners = kept.length === 0 ? undefined : kept
 }

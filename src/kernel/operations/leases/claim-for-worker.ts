@@ -24,6 +24,8 @@ import type { Position } from '../../model/order.ts'
 import { claimHoldOf } from '../../rules/lane-state.ts'
 import { admissionOf, blockedForHand, handOf, limitsOf } from '../../lifecycle/limits/claim-admission.ts'
 import type { Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
+import type { Closing } from '../../lifecycle/limits/gates.ts'
+import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
 import { activate, blockBehindGate } from '../../lifecycle/phases.ts'
 import type {
   AttemptKind,
@@ -60,6 +62,8 @@ export interface ClaimInput {
   readonly seed: number
   /** Permits of limits that the process holds and does not use. Work that they cover starts without another round. */
   readonly permits?: readonly PermitsAtHand[] | undefined
+  /** Keys that the process knows to have no permit: work that needs one is blocked without being leased. */
+  readonly exhausted?: readonly Closing[] | undefined
 }
 
 /** An execution that a worker has leased. */
@@ -131,6 +135,8 @@ export interface ClaimResult {
   readonly executions: Claimed[]
   /** Whether more is ready in these queues, or may become so when another claimer has finished. */
   readonly more: boolean
+  /** Keys whose work is blocked here, as far as this claim has met it. */
+  readonly gates: readonly LimitKey[]
   /** The store's clock, to which the instants in the reply refer. */
   readonly at: Instant
 }
@@ -144,7 +150,7 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   const candidates = findCandidates(tx, input.queues, count, input.seed)
   const claimed: Claimed[] = []
-  const hand = handOf(input.permits)
+  const hand = handOf(input.permits, input.exhausted)
   const blocked = blockedForHand(tx, hand, count)
   takeLeases(tx, input, blocked.concat(candidates.executions), claimed, hand)
   const taken = new Set(claimed.map(({ executionId }) => executionId))
@@ -152,7 +158,7 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   const isRest = candidates.readyCount > ready.length
   reachTurns(tx, ready, !isRest)
   const more = candidates.isHiding || isRest
-  return { kind: 'claimed', executions: claimed, more, at: tx.now }
+  return { kind: 'claimed', executions: claimed, more, gates: hand.gates, at: tx.now }
 }
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[], hand: Hand): void {
@@ -256,7 +262,7 @@ export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
       from = { score: last.createdAt, id: last.id }
     }
   }
-  return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
+  return { kind: 'claimed', executions: claimed, more: true, gates: [], at: tx.now }
 }
 
 /** The payload and inputs that a claim sends with an execution. */

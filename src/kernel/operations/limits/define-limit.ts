@@ -9,18 +9,26 @@ export interface DefineLimitInput {
   readonly rate?: Rate | undefined
   readonly concurrency?: number | undefined
   readonly by?: string | undefined
+  /** The definition of a program. It does not apply once an operator has changed or deleted the limit. */
+  readonly isDeclared?: boolean | undefined
 }
 
 export interface DefineLimitResult {
-  /** `already_satisfied`: the limit had the same definition. */
-  readonly kind: 'limit_defined' | 'limit_changed' | 'already_satisfied'
+  /** `already_satisfied`: the limit had the same definition. `limit_kept`: an operator has changed or deleted it. */
+  readonly kind: 'limit_defined' | 'limit_changed' | 'already_satisfied' | 'limit_kept'
   readonly version: number
 }
 
 /** Creates a limit or changes it. A change applies to the next admission of every key. */
 export function defineLimit(tx: Tx, input: DefineLimitInput): DefineLimitResult {
   const existing = tx.get('limit_definition', input.name)
-  if (existing !== undefined && existing.deletedAt === undefined && isSame(existing, input)) {
+  const isManual = input.isDeclared === true ? undefined : true
+  if (existing !== undefined && isManual === undefined && isKept(existing)) {
+    return { kind: 'limit_kept', version: existing.version }
+  }
+  // The same values by hand are a change too: later definitions of programs do not apply.
+  const isSettled = isManual === undefined || existing?.isManual === true
+  if (existing !== undefined && existing.deletedAt === undefined && isSettled && isSame(existing, input)) {
     return { kind: 'already_satisfied', version: existing.version }
   }
 
@@ -35,8 +43,13 @@ export function defineLimit(tx: Tx, input: DefineLimitInput): DefineLimitResult 
     changedAt: tx.now,
     changedBy: input.by,
     deletedAt: undefined,
+    isManual,
   })
   return { kind: existing === undefined ? 'limit_defined' : 'limit_changed', version }
+}
+
+function isKept({ isManual, deletedAt }: Limit): boolean {
+  return isManual === true || deletedAt !== undefined
 }
 
 function isSame({ rate, concurrency }: Limit, input: DefineLimitInput): boolean {

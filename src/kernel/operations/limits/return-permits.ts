@@ -1,7 +1,8 @@
 /** Returns permits of a worker process. Exact and idempotent: permits that lapsed, or were never taken, change nothing. */
-import { gaugeOf, liveHolding, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
+import { gaugeOf, keepRunners, liveHolding, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
 import { PERMIT_REQUEST_MAX } from '../../limits.ts'
+import type { ExecutionId } from '../../model/base-records.ts'
 import type { Gauge, Limit } from '../../model/limit-schema.ts'
 import { joinName } from '../../model/names.ts'
 import type { Instant } from '../../model/records.ts'
@@ -11,6 +12,8 @@ import type { Tx } from '../../tx.ts'
 
 export interface PermitReturn extends LimitKey {
   readonly count: number
+  /** Executions among their former holders that give way to later ones. */
+  readonly of?: readonly ExecutionId[] | undefined
   /** Permits among them with which nothing was started, so that they do not count against the rate. */
   readonly unused?: { readonly count: number; readonly weight: number; readonly takenAt: Instant } | undefined
 }
@@ -58,7 +61,8 @@ function returnOne(tx: Tx, input: ReturnInput, given: PermitReturn, requestId: s
 
   const gauge = gaugeOf(tx, limit, key)
   gauge.heldCount = Math.max(0, gauge.heldCount - returned)
-  const unused = given.unused
+  const { of = [], unused } = given
+  keepRunners(gauge, ({ executionId }) => !of.includes(executionId))
   if (unused !== undefined && limit.rate !== undefined) {
     const weight = weightUnder(limit, unused.weight) * Math.min(unused.count, returned)
     gauge.window = refundWindow(gauge.window, limit.rate.windowMs, tx.now, unused.takenAt, weight)

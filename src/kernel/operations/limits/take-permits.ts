@@ -10,11 +10,13 @@ import {
   HOLDER_MAX,
   LIMIT_PROBE_MS,
   PERMIT_REQUEST_MAX,
+  RUNNER_MAX,
   SPARE_PERMIT_SHARE,
   WAITING_PARTITION_MAX,
 } from '../../limits.ts'
 import { holdingId, timersIndex } from '../../model/indexes.ts'
-import type { Gauge, Holding, Limit } from '../../model/limit-schema.ts'
+import type { ExecutionId } from '../../model/base-records.ts'
+import type { Gauge, Holding, Limit, Runner } from '../../model/limit-schema.ts'
 import { joinName } from '../../model/names.ts'
 import type { Instant } from '../../model/records.ts'
 import { UNLIMITED, nextRoom, roomOf, weightUnder } from '../../rules/limit-usage.ts'
@@ -31,6 +33,8 @@ export interface PermitRequest extends LimitKey {
   readonly spare: number
   /** The number of the execution partition that has blocked work of this key, and is named when a return makes room. */
   readonly waitingIn?: number | undefined
+  /** The only execution that the permit is for, if it gives way to later ones and earlier ones to it. */
+  readonly of?: ExecutionId | undefined
 }
 
 export interface TakeInput {
@@ -53,6 +57,12 @@ export interface TakeAnswer extends LimitKey {
   readonly next: NextRoom | undefined
   /** Whether the permits are counted, so that they must be returned. Those of a deleted limit are not. */
   readonly isCounted: boolean
+  /** Whether the limit has no rate, so that a permit may be used for one execution after the other. */
+  readonly isReusable: boolean
+  /** Whether blocked work waits for permits of the key. */
+  readonly isAwaited: boolean
+  /** The oldest execution that holds a permit and gives way to the one that was refused. It is to be cancelled. */
+  readonly givesWay: ExecutionId | undefined
 }
 
 export interface TakeResult {
@@ -89,9 +99,11 @@ function takeOne(tx: Tx, input: TakeInput, request: PermitRequest, requestId: st
   const granted = grantedOf(room, request)
   const takenAt = admit(tx, gauge, limit, weight, granted)
   if (granted > 0) hold(tx, gauge, input, { request, requestId, granted, takenAt })
+  if (granted > 0) addRunner(gauge, input, request)
+  const givesWay = granted === 0 && room.refusal?.cause === 'concurrency' ? askRunner(gauge, request) : undefined
   const isWaiting = addWaiting(gauge, request)
-  if (granted > 0 || isWaiting) tx.put(gauge)
-  return answerOf(tx, { limit, gauge, request, weight }, granted, takenAt)
+  if (granted > 0 || isWaiting || givesWay !== undefined) tx.put(gauge)
+  return { ...answerOf(tx, { limit, gauge, request, weight }, granted, takenAt), givesWay }
 }
 
 /** What a request is decided by. */
@@ -113,6 +125,9 @@ function answerOf(tx: Tx, deciding: Deciding, granted: number, takenAt: Instant)
     refusal: isShort ? roomOf(limit, gauge, weight, tx.now).refusal : undefined,
     next: nextRoom(limit, gauge, weight, tx.now),
     isCounted: true,
+    isReusable: limit.rate === undefined,
+    isAwaited: gauge.waiting !== undefined,
+    givesWay: undefined,
   }
 }
 
@@ -195,13 +210,37 @@ function addWaiting(gauge: Gauge, { waitingIn }: PermitRequest): boolean {
   return true
 }
 
+/** Records an execution that gives way. Further ones than the gauge has room for do not. */
+function addRunner(gauge: Gauge, { workerInstanceId }: TakeInput, { of }: PermitRequest): void {
+  const runners = gauge.runners ?? []
+  if (of === undefined || runners.length >= RUNNER_MAX) return
+  gauge.runners = runners.concat([{ executionId: of, workerInstanceId, askedFor: undefined }])
+}
+
+/** Returns the oldest runner that has not been asked yet. An execution that is refused again gets the same one. */
+function askRunner(gauge: Gauge, { of }: PermitRequest): ExecutionId | undefined {
+  if (of === undefined) return undefined
+  const runners = gauge.runners ?? []
+  let oldest: Runner | undefined = undefined
+  for (const runner of runners) {
+    if (runner.askedFor === of) return runner.executionId
+    if (oldest === undefined && runner.askedFor === undefined) oldest = runner
+  }
+  if (oldest === undefined) return undefined
+  const asked = oldest
+  gauge.runners = runners.map((runner) => (runner === asked ? { ...runner, askedFor: of } : runner))
+  return asked.executionId
+}
+
+const UNCOUNTED = { isCounted: false, isReusable: false, isAwaited: false, givesWay: undefined } as const
+
 function refusedAnswer(tx: Tx, { limit, key }: PermitRequest, refusal: LimitRefusal): TakeAnswer {
   const next = refusal.retryAfterMs === undefined ? undefined : { afterMs: refusal.retryAfterMs, permits: 1 }
-  return { limit, key, granted: 0, takenAt: tx.now, refusal, next, isCounted: false }
+  return { ...UNCOUNTED, limit, key, granted: 0, takenAt: tx.now, refusal, next }
 }
 
 /** A deleted limit limits nothing. */
 function uncounted(tx: Tx, { limit, key, needed }: PermitRequest): TakeAnswer {
   const next = { afterMs: 0, permits: UNLIMITED }
-  return { limit, key, granted: needed, takenAt: tx.now, refusal: undefined, next, isCounted: false }
+  return { ...UNCOUNTED, limit, key, granted: needed, takenAt: tx.now, refusal: undefined, next }
 }
