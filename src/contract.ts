@@ -63,6 +63,15 @@ export type {
   ShouldRetry,
   StepRetryOptions,
 } from './client/define/retry.ts'
+export { limit } from './client/define/limit.ts'
+export type {
+  LimitDefinition,
+  LimitOptions,
+  LimitTerms,
+  LimitUse,
+  RateOptions,
+  UseOptions,
+} from './client/define/limit.ts'
 export { signal } from './client/define/signal-wait.ts'
 export type {
   ConditionPart,

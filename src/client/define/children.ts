@@ -3,6 +3,7 @@ import type { ExecutionId } from '../../kernel/model/base-records.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
 import type { ChildFailedError } from './errors.ts'
+import type { LimitUse } from './limit.ts'
 import type { TaskSettings } from './task-settings.ts'
 import type { NoInputs } from './upstreams.ts'
 
@@ -25,6 +26,8 @@ export interface ChildOptions extends TaskSettings {
   /** The delay before it may run, or the date from which it may run, by the clock of this machine. The past is no delay. */
   readonly delay?: Duration | Date
   readonly tags?: Tags
+  /** Further limits that it needs permits of, besides those of its task. */
+  readonly limits?: readonly LimitUse<unknown>[]
 }
 
 export interface SpawnOptions extends ChildOptions {

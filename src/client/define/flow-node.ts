@@ -3,6 +3,7 @@ import { unchecked } from '../../options/shape.ts'
 import type { Check } from '../../options/shape.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
+import type { LimitUse } from './limit.ts'
 import type { RetryOptions } from './retry.ts'
 import type { TaskSettings, TimeoutOptions } from './task-settings.ts'
 import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
@@ -12,6 +13,8 @@ export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
   /** The delay before it may run. A negative delay is none. */
   readonly delay?: Duration
   readonly tags?: Tags
+  /** Further limits that it needs permits of, besides those of its task. */
+  readonly limits?: readonly LimitUse<unknown>[]
 }
 
 /** Their values are checked when the node is prepared, so that errors name the node. */
@@ -23,6 +26,7 @@ export const nodeSettings = {
   needs: unchecked<readonly string[]>(),
   delay: unchecked<Duration>(),
   tags: unchecked<Tags>(),
+  limits: unchecked<readonly LimitUse<unknown>[]>(),
 } satisfies Readonly<Record<keyof NodeSettings, Check>>
 
 type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }

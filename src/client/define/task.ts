@@ -12,6 +12,8 @@ import { checkList, checkObject, checkTagName, checkTaskName, invalidInput, show
 import { checkSignalName } from '../checks/signal-names.ts'
 import { checkFairness } from './fairness.ts'
 import type { FairShare, FairnessOf } from './fairness.ts'
+import { checkLimitUses } from './limit.ts'
+import type { AnyLimitUse, LimitUse } from './limit.ts'
 import { parseShouldRetry } from './retry.ts'
 import type { ShouldRetry } from './retry.ts'
 import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts'
@@ -43,6 +45,11 @@ export interface TaskDefinition<Input = never> extends TaskSettings {
    * execution of another starts next. A key with weight 2 gets twice the share of one with weight 1, the default.
    */
   readonly fairness?: (input: Input) => FairShare
+  /**
+   * Limits that its executions need permits of while they run: `[openai]`, or `[openai.for({ key: (input) => input.tenant })]`.
+   * Those of a submit are added.
+   */
+  readonly limits?: readonly LimitUse<Input>[]
 }
 
 export interface TaskOptions<
@@ -66,6 +73,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
     version: (value, field) => checkVersion(value, field, 1),
     inheritTags: checkTagNames,
     fairness: checkFairness,
+    limits: checkLimitUses,
     input: checkSchema,
     output: checkSchema,
     inputs: schemasOf('input'),
@@ -151,6 +159,7 @@ export interface Task<
   /** Names of tags that a child takes over from its parent. */
   readonly inheritTags: readonly string[]
   readonly fairness: FairnessOf | undefined
+  readonly limits: readonly AnyLimitUse[]
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
   /** Schemas of the results that upstreams pass, by name. */
@@ -224,13 +233,14 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  const { version, inheritTags = [], fairness, input, output, inputs, signals = {}, ...settings } = taskOptions(options)
+  const { version, inheritTags = [], fairness, limits = [], input, output, inputs, signals = {}, ...settings } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     version,
     policy: overridePolicy(DEFAULT_POLICY, settings),
     inheritTags,
     fairness,
+    limits,
     inputSchema: input,
     outputSchema: output,
     inputSchemas: inputs,

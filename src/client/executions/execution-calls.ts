@@ -16,6 +16,7 @@ import type { Reply } from '../../stores/batcher.ts'
 import { checkKey, checkPrincipal, checkPriority, checkReason } from '../checks/names.ts'
 import { checkRecordedName } from '../checks/step-names.ts'
 import type { AnyTask } from '../define/task.ts'
+import { declaredLimitsOf } from '../limits/declared-limits.ts'
 import type { Session } from '../session.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
 import { cancelOptions } from './cancel-options.ts'
@@ -89,7 +90,7 @@ export async function submitTask(
       : executionIdFromKey(namespace, key, settings.executionPartitions)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : runtime.uuid() }
-  const setting = { namespace, indexedTags: settings.indexedTags }
+  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })

@@ -9,6 +9,9 @@ import { checkKey, checkTags, invalidInput } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import { fairnessOf } from '../define/fairness.ts'
+import { checkLimitUses, limitRefsOf } from '../define/limit.ts'
+import type { AnyLimitUse, LimitUse } from '../define/limit.ts'
+import type { DeclaredLimits } from '../limits/declared-limits.ts'
 import { digestOfInput } from './input-digest.ts'
 import { canonicalList, classWithNeeds } from './canonical-needs.ts'
 import { overridePolicy, taskSettings } from '../define/task-settings.ts'
@@ -34,6 +37,8 @@ export interface SubmitOptions extends TaskSettings {
   /** The delay before it may run, or the date from which it may run, by the clock of this machine. The past is no delay. */
   readonly delay?: Duration | Date
   readonly tags?: Tags
+  /** Further limits that it needs permits of, besides those of its task: `[openai.for({ key: 'acme' })]`. */
+  readonly limits?: readonly LimitUse<unknown>[]
   /**
    * On Postgres: your own transaction in the store's database, such as a `pg` client after its `begin`. The execution is
    * started after your commit, and never if you roll back.
@@ -51,6 +56,7 @@ export const submitOptions = shape<SubmitOptions>()("{ id: 'order:17', delay: '5
   dedupe: parseDuration,
   delay: (value, field) => parseDuration(value, field, -PAST_DELAY_MAX_MS),
   tags: unchecked<Tags>(),
+  limits: checkLimitUses,
   tx: unchecked<TransactionHandle>(),
 })
 
@@ -70,6 +76,8 @@ export interface PreparedSubmit {
 export interface SubmitSetting {
   readonly namespace: string
   readonly indexedTags: readonly string[]
+  /** Absent if the input is only checked, and not submitted. */
+  readonly limits?: DeclaredLimits | undefined
 }
 
 interface SubmitIds {
@@ -77,7 +85,7 @@ interface SubmitIds {
   readonly requestId: string | undefined
 }
 
-/** Returns a promise only if the task has a schema. */
+/** Returns a promise only if the task has a schema, or a limit that the process uses for the first time. */
 export function prepareSubmit(
   { task, input, options = {} }: SubmitItem,
   ids: SubmitIds,
@@ -97,8 +105,20 @@ export function prepareParsed(
   setting: SubmitSetting,
 ): PreparedSubmit | Promise<PreparedSubmit> {
   const { inputSchema } = checkTask(item.task)
-  if (inputSchema === undefined) return assemble(item, ids, setting)
-  return validate(inputSchema, item.input, 'invalid_payload', 'input').then(() => assemble(item, ids, setting))
+  if (inputSchema === undefined) return withLimits(item, ids, setting)
+  return validate(inputSchema, item.input, 'invalid_payload', 'input').then(() => withLimits(item, ids, setting))
+}
+
+/** The limits are in the store before the execution that needs them. */
+function withLimits(
+  item: ParsedItem,
+  ids: SubmitIds,
+  setting: SubmitSetting,
+): PreparedSubmit | Promise<PreparedSubmit> {
+  const prepared = assemble(item, ids, setting)
+  if (prepared.input.limits === undefined) return prepared
+  const declared = setting.limits?.declare(limitUsesOf(item.task, item.options.limits))
+  return declared === undefined ? prepared : declared.then(() => prepared)
 }
 
 function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
@@ -130,9 +150,16 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     payload: payload?.input,
     digest: options.id === undefined ? undefined : digestOfInput(payload),
     fairness,
+    limits: limitRefsOf(limitUsesOf(task, options.limits), item.input),
     ifExists: options.ifExists,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** The limits of a task and of a submit. Tasks of earlier versions of the library have none. */
+export function limitUsesOf(task: AnyTask, added: readonly AnyLimitUse[] = []): readonly AnyLimitUse[] {
+  const own = (task.limits as readonly AnyLimitUse[] | undefined) ?? []
+  return added.length === 0 ? own : [...own, ...added]
 }
 
 /** Without an id there is no other submit to recognise. */

@@ -32,6 +32,7 @@ import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
 import { checkNodeName } from '../checks/hashed-names.ts'
 import { checkReason, checkTags, checkTaskName, invalidInput } from '../checks/names.ts'
+import { declaredLimitsOf } from '../limits/declared-limits.ts'
 import type { Bound, Session } from '../session.ts'
 import { dedupeOf } from '../executions/submit.ts'
 import type { SubmitSetting } from '../executions/submit.ts'
@@ -223,8 +224,8 @@ export async function drawFlow(flow: AnyFlow, input: unknown): Promise<DeclaredG
   return flow.draw(await validate(flow.inputSchema, input, 'invalid_payload', 'input'))
 }
 
-function submitSettingOf({ namespace, settings }: Session): SubmitSetting {
-  return { namespace, indexedTags: settings.indexedTags }
+function submitSettingOf({ namespace, settings, batcher, runtime }: Session): SubmitSetting {
+  return { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
 }
 
 export const flowCalls = {
