@@ -29,6 +29,8 @@ export class ServedTask {
   runningCount = 0
   /** Claimed but not started. */
   waitingCount = 0
+  /** Claimed, and waiting for permits. */
+  admittingCount = 0
   /** Executions that pending claims may return; counted only for tasks that are claimed alone. */
   requestedCount = 0
 

@@ -1,5 +1,7 @@
 /** Joins the parts of a worker: wake-ups lead to claims, claims to handlers, handlers to outcomes, outcomes to the next claims. */
+import { declaredLimitsOf } from '../client/limits/declared-limits.ts'
 import type { TokenSigner } from '../client/tokens/token.ts'
+import { sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
 import type { Wake } from '../stores/store.ts'
@@ -7,19 +9,23 @@ import { Claimer } from './claim/claimer.ts'
 import type { ClaimerSettings } from './claim/claimer.ts'
 import { Slots } from './claim/slots.ts'
 import type { FlowConditions } from './context/flow-conditions.ts'
-import type { ContextServices } from './context/handler-context.ts'
 import { sendProgress } from './context/progress.ts'
 import { AttemptLog } from './dispatch/attempt-log.ts'
 import { Dispatcher } from './dispatch/dispatcher.ts'
+import type { DispatcherServices } from './dispatch/dispatcher.ts'
 import { DrainController } from './dispatch/drain-controller.ts'
 import { Settler } from './dispatch/settler.ts'
 import type { SettlerServices } from './dispatch/settler.ts'
 import { TurnEnd } from './dispatch/turn-end.ts'
 import { CancelWatch } from './lease/cancel-watch.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
+import { Permits } from './permits/permits.ts'
 import type { ServedTask, WorkerScope } from './served-task.ts'
 import type { WorkerSettings } from './worker-options.ts'
 import type { WorkerStats } from './worker-stats.ts'
+
+/** How long closing a worker waits for its permits to be returned. Others lapse. */
+const RETURN_MAX_MS = 1_000
 
 export interface WorkLoopOptions {
   readonly batcher: Batcher
@@ -36,10 +42,12 @@ export interface WorkLoopOptions {
 export class WorkLoop {
   readonly drain: DrainController
   readonly #batcher: Batcher
+  readonly #runtime: Runtime
   readonly #slots: Slots
   readonly #cancelWatch: CancelWatch
   readonly #claimer: Claimer
   readonly #turnEnd: TurnEnd
+  readonly #permits: Permits
   readonly #settler: Settler
   readonly #dispatcher: Dispatcher
   readonly #stopped = new AbortController()
@@ -55,11 +63,27 @@ export class WorkLoop {
       onCancelRequested: (leased) => this.#dispatcher.cancelWaiting(leased),
       onTimedOut: (leased) => attemptLog.timedOut(leased),
     })
+    const permits = new Permits(
+      {
+        services: { batcher, runtime, health, stopped: this.#stopped.signal },
+        declared: declaredLimitsOf(batcher, runtime),
+        workerInstanceId: settings.workerInstanceId,
+        leaseTtlMs: settings.leaseTtlMs,
+        freeSlots: () => slots.freeCount,
+      },
+      {
+        onAdmitted: (leased) => this.#dispatcher.admitted(leased),
+        onRefused: (leased, refusal) => this.#dispatcher.refused(leased, refusal),
+        onRoom: (partition) => this.#claimer.sweepPartition(partition),
+        requestTurn: () => turnEnd.request(),
+        onLapsed: (leased) => keeper.lose(leased, 'lease_expired'),
+      },
+    )
     const claimer = new Claimer(
-      { batcher, runtime, settings, tasks, lanes: settings.lanes, scope, slots, health },
+      { batcher, runtime, settings, tasks, lanes: settings.lanes, scope, slots, permits, health },
       { onReply: (reply) => this.#dispatcher.accept(reply), onUnanswered: () => turnEnd.request(), onFabricClosed },
     )
-    const services: SettlerServices & ContextServices = {
+    const services: SettlerServices & DispatcherServices = {
       batcher,
       tokens,
       runtime,
@@ -67,14 +91,17 @@ export class WorkLoop {
       health,
       claimer,
       keeper,
+      permits,
       conditions,
       refusal: settings.refusal,
       stopped: this.#stopped.signal,
       sendProgress: (leased, report) => sendProgress(services, leased, report),
     }
     this.#batcher = batcher
+    this.#runtime = runtime
     this.#slots = slots
     this.#turnEnd = turnEnd
+    this.#permits = permits
     this.#claimer = claimer
     this.#cancelWatch = new CancelWatch(batcher, runtime, keeper, health)
     this.#settler = new Settler(services, slots, turnEnd, attemptLog)
@@ -87,7 +114,7 @@ export class WorkLoop {
       turnEnd,
       log: attemptLog,
     })
-    this.drain = new DrainController({ claimer, dispatcher: this.#dispatcher, keeper, slots, turnEnd })
+    this.drain = new DrainController({ claimer, dispatcher: this.#dispatcher, keeper, permits, slots, turnEnd })
   }
 
   get counts(): Omit<WorkerStats, 'state'> {
@@ -99,6 +126,13 @@ export class WorkLoop {
       claimed: this.#dispatcher.claimedCount,
       settled: { ...this.#settler.counts },
     }
+  }
+
+  /** Returns the permits that no handler uses, within a bounded time. */
+  async returnPermits(): Promise<void> {
+    const limit = new AbortController()
+    await Promise.race([this.#permits.close(), sleep(this.#runtime, RETURN_MAX_MS, limit.signal)])
+    limit.abort()
   }
 
   start(): void {
@@ -117,6 +151,7 @@ export class WorkLoop {
   abandon(): number {
     this.#stopListening?.()
     this.#cancelWatch.close()
+    this.#permits.abandon()
     const abandonedCount = this.drain.abandon()
     this.#stopped.abort()
     return abandonedCount
@@ -129,7 +164,10 @@ export class WorkLoop {
 
   /** Keeps the order of calls in the batch of the turn: all outcomes first, then the claims. */
   #onTurnEnd(): void {
-    this.#claimer.claim(this.#settler.flush())
+    const reported = this.#settler.flush()
+    this.#permits.beforeClaims()
+    this.#claimer.claim(reported)
+    this.#permits.flush()
     this.drain.checkIdle()
   }
 }

@@ -135,6 +135,7 @@ export class Worker implements AsyncDisposable {
       this.#loop.drain.abortRunning()
       await this.#idleWithin(this.#settings.killTimeoutMs)
     }
+    if (!this.#isStopped) await this.#loop.returnPermits()
     if (this.#isStopped) return
     const abandoned = this.#loop.abandon()
     const summary = summarise(before, this.stats(), abandoned)

@@ -16,6 +16,7 @@ import { RESULT_BYTES } from '../../kernel/index.ts'
 import type { FailResult, FailureInput } from '../../kernel/index.ts'
 import { failureOf, unlessPermanent } from '../error-text.ts'
 import { UnfitInputError } from '../context/unfit-input.ts'
+import type { Refusal } from '../permits/permit-desk.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 
 /** The requester of a stop that no person or program requested. */
@@ -38,6 +39,8 @@ export type HandlerOutcome =
   | { readonly kind: 'release'; readonly reason: string }
   /** The input does not fit the schemas of this worker, so another worker may run the execution. */
   | { readonly kind: 'refuse'; readonly reason: string }
+  /** A limit has no permit for it, so the handler has not started. */
+  | { readonly kind: 'block'; readonly refusal: Refusal }
   /** The condition of the node is not met, so the handler has not run. */
   | { readonly kind: 'skip' }
   /** The store has already ended the run. */

@@ -10,10 +10,16 @@ import type { FailOutcome, HandlerOutcome } from './handler-outcome.ts'
 
 /** The recorded result of an attempt. `left` was not reported to the store; `lost` was refused by it. */
 export type Settled =
-  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | EarlyExit | 'left' | 'lost'
+  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | 'blocked' | EarlyExit | 'left' | 'lost'
 
 type FinalOperation =
-  'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution' | 'skipExecution'
+  | 'completeExecution'
+  | 'failExecution'
+  | 'delayExecution'
+  | 'cancelExecution'
+  | 'releaseExecution'
+  | 'skipExecution'
+  | 'blockExecution'
 
 type SettledKind = Exclude<Reply<FinalOperation>['result']['kind'], 'refused'>
 
@@ -36,6 +42,10 @@ const SETTLED: Readonly<Record<SettledKind, Settled>> = {
   // The lease expires, and another run undoes the steps.
   unwinding: 'left',
   already_unwinding: 'left',
+  blocked: 'blocked',
+  already_blocked: 'blocked',
+  dropped: 'skipped',
+  already_dropped: 'skipped',
   released: 'released',
   already_released: 'released',
 }
@@ -76,6 +86,7 @@ function lossBy(code: Extract<Reply<FinalOperation>['result'], { kind: 'refused'
     case 'execution_ended':
     case 'execution_not_in_flow':
     case 'invalid_input':
+    case 'limit_not_needed':
       return 'execution_not_active'
     default:
       return code
@@ -149,6 +160,8 @@ async function report(
             isUnstarted: !leased.isStarted,
           })
         ).result
+      case 'block':
+        return (await batcher.run(partition, 'blockExecution', { ...fenced, ...outcome.refusal })).result
       case 'refuse':
         return (await batcher.run(partition, 'releaseExecution', { ...fenced, reason: outcome.reason, refusal })).result
     }

@@ -7,6 +7,7 @@ import type { ChildFailedError } from '../../client/define/errors.ts'
 import { checkTask } from '../../client/define/task.ts'
 import { prepareSubmit, resolveDelay } from '../../client/executions/submit.ts'
 import type { PreparedSubmit, SubmitOptions } from '../../client/executions/submit.ts'
+import { declaredLimitsOf } from '../../client/limits/declared-limits.ts'
 import { childIdOf } from '../../client/transport/ids.ts'
 import type { Join } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -151,12 +152,13 @@ export class ChildContext implements ChildCalls {
     const { createdAt, run, journal } = claimed
     const start = [createdAt, run, journal?.era ?? 0, journal?.round ?? 0].join('.')
     const ids = { executionId: childIdOf(id, start, plan.name), requestId: undefined }
-    const setting = { namespace: claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
+    const { indexedTags } = batcher.store.settings
+    const setting = { namespace: claimed.namespace, indexedTags, limits: declaredLimitsOf(batcher, runtime) }
     try {
       const item = { task: plan.task, input, options: resolveDelay(options, runtime.now()) }
       return await prepareSubmit(item, ids, setting)
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error
+      if (!(error instanceof EngineError) || error.isRetryable) throw error
       // The same input is refused again, so a retry is pointless.
       const message = `Child '${plan.name}': ${error.detail.message ?? 'rejected input.'}`
       throw new StepRefusedError(error.code, { ...error.detail, step: plan.name, message }, { cause: error })

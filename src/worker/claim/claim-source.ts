@@ -1,4 +1,5 @@
 /** A claim source: one partition with one group of queues, and hints about the work there. */
+import type { Hand } from '../permits/hand.ts'
 import { CLAIM_QUEUE_COUNT_MAX } from '../../kernel/index.ts'
 import type { ClaimInput, QueueName } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
@@ -11,6 +12,8 @@ import type { ClaimGroup } from './claim-group.ts'
 export interface ClaimRequest {
   readonly source: ClaimSource
   readonly input: ClaimInput
+  /** The permits that it has. */
+  readonly hand: Hand | undefined
 }
 
 export interface ClaimSource {

@@ -14,6 +14,8 @@ import { hasPlaceFor, inClaimOrder, isClaimDue, isFree, makeSource, makeSources,
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import { LearntQueues } from './learnt-queues.ts'
 import type { ServedTask, WorkerScope } from '../served-task.ts'
+import type { Hand } from '../permits/hand.ts'
+import type { Permits } from '../permits/permits.ts'
 import type { Slots } from './slots.ts'
 import type { CallHealth } from '../../stores/store-health.ts'
 import { BACKOFF_MAX_MS } from '../store/retry-until-answered.ts'
@@ -53,6 +55,7 @@ export interface ClaimerOptions {
   readonly lanes: readonly string[] | undefined
   readonly scope: WorkerScope
   readonly slots: Slots
+  readonly permits: Permits
   readonly health: CallHealth
 }
 
@@ -64,8 +67,13 @@ export interface ClaimReply {
   readonly sentAt: number
 }
 
+/** A reply, with the permits that the claim had. */
+export interface AnsweredClaim extends ClaimReply {
+  readonly hand: Hand | undefined
+}
+
 export interface ClaimListener {
-  readonly onReply: (reply: ClaimReply) => void
+  readonly onReply: (reply: AnsweredClaim) => void
   readonly onUnanswered: () => void
   /** The client was closed before the worker. */
   readonly onFabricClosed: () => void
@@ -76,6 +84,7 @@ export class Claimer {
   readonly #runtime: Runtime
   readonly #settings: ClaimerSettings
   readonly #slots: Slots
+  readonly #permits: Permits
   readonly #health: CallHealth
   readonly #listener: ClaimListener
   readonly #namespace: string | undefined
@@ -94,6 +103,7 @@ export class Claimer {
     this.#runtime = options.runtime
     this.#settings = options.settings
     this.#slots = options.slots
+    this.#permits = options.permits
     this.#health = options.health
     this.#listener = listener
     this.#namespace = options.scope.namespace
@@ -176,13 +186,14 @@ export class Claimer {
     this.#claimMs += NEWEST_SHARE * (this.#runtime.monotonic() - reply.sentAt - this.#claimMs)
     source.failureCount = 0
     this.#noteRemaining(source, reply.result)
-    this.#listener.onReply(reply)
+    this.#listener.onReply({ ...reply, hand: request.hand })
   }
 
   /** The completion that carried the claim was refused, so nothing was claimed. */
   notMade(request: ClaimRequest): void {
     this.#hint(request.source)
     this.#end(request)
+    this.#permits.claimed(request.source.partition, request.hand, [])
     this.claim()
   }
 
@@ -340,6 +351,7 @@ export class Claimer {
     // Executions that take several slots may never find room by chance, so a claim of none finds out whether any wait.
     const isProbe = count === 0 && (source.task?.slots ?? 1) > 1 && source.isSweepDue && !source.hasReadyHint
     if (count === 0 && !isProbe) return undefined
+    const hand = this.#permits.lend(source.partition, count)
     const { workerId, workerInstanceId, leaseTtlMs } = this.#settings
     const input: ClaimInput = {
       requestId: this.#runtime.uuid(),
@@ -350,8 +362,10 @@ export class Claimer {
       count,
       leaseTtlMs,
       seed: randomSeed(this.#runtime),
+      permits: hand?.permits,
+      exhausted: this.#permits.exhausted(),
     }
-    const request = { source, input }
+    const request = { source, input, hand }
     source.hasReadyHint = false
     source.isSweepDue = false
     source.dueSince = Infinity

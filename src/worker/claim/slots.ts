@@ -22,6 +22,9 @@ export class Slots {
   waitingCount = 0
   #runningSlots = 0
   #waitingSlots = 0
+  /** Executions that wait for permits, before they wait for a slot. */
+  admittingCount = 0
+  #admittingSlots = 0
   /** Slots of the executions that pending claims may return. */
   requestedSlots = 0
   /** Executions whose outcome is being reported. */
@@ -43,9 +46,25 @@ export class Slots {
     const ahead = slots > 1 ? 0 : this.#prefetchLimit()
     const limit = this.#concurrency + ahead
     if (this.#waitingSlots > ahead / 2 || this.settlingCount >= limit * SETTLING_PER_LEASED) return 0
-    const room = Math.max(0, limit - this.#runningSlots - this.#waitingSlots - this.requestedSlots)
+    const room = Math.max(
+      0,
+      limit - this.#runningSlots - this.#waitingSlots - this.#admittingSlots - this.requestedSlots,
+    )
     const share = Math.max(Math.ceil(room / sharedBy), Math.min(Math.max(least, slots), room))
     return Math.min(Math.floor(share / slots), this.#ownRoom(task, ahead))
+  }
+
+  /** Slots for which no execution was claimed. */
+  get freeCount(): number {
+    const taken = this.#runningSlots + this.#waitingSlots + this.#admittingSlots + this.requestedSlots
+    return Math.max(0, this.#concurrency - taken)
+  }
+
+  /** Keeps room for an execution until it is admitted or refused. */
+  countAdmitting(task: ServedTask, change: 1 | -1): void {
+    this.admittingCount += change
+    this.#admittingSlots += change * task.slots
+    task.admittingCount += change
   }
 
   wait(leased: LeasedExecution): void {
@@ -128,7 +147,10 @@ export class Slots {
     if (task?.limit === undefined) return Infinity
     const ownAhead = Math.min(ahead, task.limit)
     if (task.waitingCount > ownAhead / 2) return 0
-    return Math.max(0, task.limit + ownAhead - task.runningCount - task.waitingCount - task.requestedCount)
+    return Math.max(
+      0,
+      task.limit + ownAhead - task.runningCount - task.waitingCount - task.admittingCount - task.requestedCount,
+    )
   }
 
   /** How many executions may be prefetched. */

@@ -4,6 +4,7 @@
  */
 import { prepareNode } from '../../client/flows/flow-graph.ts'
 import { nodeSettings } from '../../client/define/flow-node.ts'
+import { declaredLimitsOf } from '../../client/limits/declared-limits.ts'
 import { isExecutionId, memberIdOf } from '../../client/transport/ids.ts'
 import type {
   AddMemberOptions,
@@ -133,7 +134,7 @@ export class MemberFlowCalls implements MemberFlow {
     const stored = checkNodeName(name)
     const { after, inputs = true, awaited = true, as, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
-    const { batcher } = this.#services
+    const { batcher, runtime } = this.#services
     const executionId = memberIdOf(flowId, name)
     const hands = handoverAs(as, name)
     // After a wait the handler runs again: a member whose result is available needs no call.
@@ -143,7 +144,8 @@ export class MemberFlowCalls implements MemberFlow {
       return { upstreamId: this.#idOf(upstream), hands: inputs ? inputNamed(as) : undefined, onFailure }
     })
     const policy = upstreams.length === 0 ? undefined : waits?.policy
-    const setting = { namespace: leased.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
+    const { indexedTags } = batcher.store.settings
+    const setting = { namespace: leased.claimed.namespace, indexedTags, limits: declaredLimitsOf(batcher, runtime) }
     const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
     const { create } = prepared.input
     const { kind, state } = await this.#callFlow(

@@ -5,12 +5,14 @@ import type { Timer } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { HandlerOutcome } from '../attempt/handler-outcome.ts'
 import { runAttempt } from '../attempt/run-attempt.ts'
-import type { ClaimReply } from '../claim/claimer.ts'
+import type { AnsweredClaim } from '../claim/claimer.ts'
 import type { Slots } from '../claim/slots.ts'
 import { HandlerContext } from '../context/handler-context.ts'
 import type { ContextServices } from '../context/handler-context.ts'
 import { failureOf } from '../error-text.ts'
 import { LeasedExecution } from '../lease/leased-execution.ts'
+import type { Refusal } from '../permits/permit-desk.ts'
+import type { Permits } from '../permits/permits.ts'
 import type { ServedTask } from '../served-task.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Settler } from './settler.ts'
@@ -29,8 +31,12 @@ export interface DispatcherSettings {
   readonly prefetchHoldMs: number
 }
 
+export interface DispatcherServices extends ContextServices {
+  readonly permits: Permits
+}
+
 export interface DispatcherOptions {
-  readonly services: ContextServices
+  readonly services: DispatcherServices
   readonly settings: DispatcherSettings
   readonly tasks: readonly ServedTask[]
   readonly slots: Slots
@@ -40,7 +46,7 @@ export interface DispatcherOptions {
 }
 
 export class Dispatcher {
-  readonly #services: ContextServices
+  readonly #services: DispatcherServices
   readonly #settings: DispatcherSettings
   /** By the versions that they serve. */
   readonly #tasks: ReadonlyMap<string, ServedTask>
@@ -64,9 +70,10 @@ export class Dispatcher {
   }
 
   /** Takes over the executions of a claim, and starts as many as there are slots for. */
-  accept(reply: ClaimReply): void {
+  accept(reply: AnsweredClaim): void {
     this.#turnEnd.request()
     if (this.#services.stopped.aborted) return
+    const { permits } = this.#services
     const { executions, at } = reply.result
     this.claimedCount += executions.length
     const times = { sentAt: reply.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
@@ -78,17 +85,52 @@ export class Dispatcher {
       }
       const leased = new LeasedExecution(claimed, reply.partition, reply.blobs, task, times)
       this.#services.keeper.add(leased)
-      if (this.#isDraining) this.#settler.add(leased, CLOSING)
-      else this.#slots.wait(leased)
+      if (claimed.limits.length === 0 || permits.admit(leased, reply.hand)) this.#accept(leased)
+      else this.#slots.countAdmitting(task, 1)
     }
+    permits.claimed(reply.partition, reply.hand, reply.result.gates)
     this.#startWaiting()
     this.#limitWaiting()
+  }
+
+  /** Starts an execution that has got its permits, as soon as there is a slot. */
+  admitted(leased: LeasedExecution): void {
+    this.#slots.countAdmitting(leased.task, -1)
+    this.#accept(leased)
+    this.#startWaiting()
+    this.#limitWaiting()
+  }
+
+  /** Gives back an execution without a permit. */
+  refused(leased: LeasedExecution, refusal: Refusal): void {
+    this.#slots.countAdmitting(leased.task, -1)
+    if (leased.refusal === undefined) this.#settler.add(leased, { kind: 'block', refusal })
+    else this.#settler.counts.left += 1
+    this.#turnEnd.request()
+  }
+
+  /** An execution whose permits are complete may have been lost, cancelled or released meanwhile. */
+  #accept(leased: LeasedExecution): void {
+    const { permits } = this.#services
+    if (leased.refusal === undefined && leased.pendingCancel === undefined && !this.#isDraining) {
+      this.#slots.wait(leased)
+      return
+    }
+    permits.release(leased, false)
+    if (leased.refusal !== undefined) this.#settler.counts.left += 1
+    else this.#settler.add(leased, this.#isDraining ? CLOSING : CANCELLED)
+  }
+
+  /** Gives back an execution that has not started. */
+  #giveBack(leased: LeasedExecution, outcome: HandlerOutcome): void {
+    this.#services.permits.release(leased, false)
+    this.#settler.add(leased, outcome)
   }
 
   /** Starts nothing more, and releases the executions that wait for a slot. */
   drain(): void {
     this.#isDraining = true
-    for (const leased of this.#slots.withdrawAll()) this.#settler.add(leased, CLOSING)
+    for (const leased of this.#slots.withdrawAll()) this.#giveBack(leased, CLOSING)
   }
 
   /** Starts nothing more, and drops the executions that wait for a slot. */
@@ -101,12 +143,14 @@ export class Dispatcher {
   /** Drops an execution whose lease was lost. A handler that runs continues until it reacts to its signal. */
   drop(leased: LeasedExecution): void {
     this.#log.lost(leased)
-    if (this.#slots.withdraw(leased)) this.#settler.counts.left += 1
+    if (!this.#slots.withdraw(leased)) return
+    this.#services.permits.release(leased, false)
+    this.#settler.counts.left += 1
   }
 
   /** Gives back an execution that waits for a slot, without starting its handler. The store applies the pending cancel. */
   cancelWaiting(leased: LeasedExecution): void {
-    if (leased.pendingCancel !== undefined && this.#slots.withdraw(leased)) this.#settler.add(leased, CANCELLED)
+    if (leased.pendingCancel !== undefined && this.#slots.withdraw(leased)) this.#giveBack(leased, CANCELLED)
   }
 
   /** Releases executions that have waited too long for a slot, so that a worker with a free slot can claim them. */
@@ -118,7 +162,7 @@ export class Dispatcher {
     this.#holdTimer = runtime.after(Math.max(1, Math.ceil(waitMs)), () => {
       this.#holdTimer = undefined
       const moment = runtime.monotonic() - prefetchHoldMs
-      for (const leased of this.#slots.withdrawWaitingSince(moment)) this.#settler.add(leased, NO_SLOT)
+      for (const leased of this.#slots.withdrawWaitingSince(moment)) this.#giveBack(leased, NO_SLOT)
       this.#limitWaiting()
     })
   }
@@ -159,6 +203,7 @@ export class Dispatcher {
       }
     }
     this.#slots.free(leased)
+    this.#services.permits.release(leased, leased.isStarted)
     this.#settler.add(leased, outcome)
     this.#startWaiting()
   }

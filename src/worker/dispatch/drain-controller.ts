@@ -2,6 +2,7 @@
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Claimer } from '../claim/claimer.ts'
 import type { Slots } from '../claim/slots.ts'
+import type { Permits } from '../permits/permits.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { TurnEnd } from './turn-end.ts'
@@ -10,6 +11,7 @@ export interface DrainParts {
   readonly claimer: Claimer
   readonly dispatcher: Dispatcher
   readonly keeper: LeaseKeeper
+  readonly permits: Permits
   readonly slots: Slots
   readonly turnEnd: TurnEnd
 }
@@ -25,12 +27,14 @@ export class DrainController {
   /** Whether no execution is leased and no claim is pending. */
   get isIdle(): boolean {
     const { slots, claimer } = this.#parts
-    return slots.runningCount + slots.waitingCount + slots.settlingCount + claimer.pendingCount === 0
+    const { runningCount, waitingCount, admittingCount, settlingCount } = slots
+    return runningCount + waitingCount + admittingCount + settlingCount + claimer.pendingCount === 0
   }
 
   /** Claims nothing more, and releases the executions that have not started. */
   begin(): void {
     this.#parts.claimer.close()
+    this.#parts.permits.stop()
     this.#parts.dispatcher.drain()
   }
 

@@ -8,12 +8,14 @@ import { reportOutcome } from '../attempt/report-outcome.ts'
 import type { ReportServices, Settled } from '../attempt/report-outcome.ts'
 import type { Slots } from '../claim/slots.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
+import type { Permits } from '../permits/permits.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { TurnEnd } from './turn-end.ts'
 
 export interface SettlerServices extends ReportServices {
   readonly keeper: LeaseKeeper
+  readonly permits: Permits
 }
 
 export class Settler {
@@ -62,6 +64,8 @@ export class Settler {
     try {
       const settled = await reportOutcome(this.#services, leased, outcome)
       this.counts[settled] += 1
+      if (outcome.kind === 'block' && settled !== 'lost')
+        this.#services.permits.noteRefused(outcome.refusal, leased.partition)
       if (settled === 'lost') this.#log.lost(leased)
       else if (outcome.kind === 'refuse') this.#log.unfit(leased, outcome.reason)
     } catch (error) {
@@ -85,6 +89,7 @@ function emptyCounts(): Record<Settled, number> {
     skipped: 0,
     cancelled: 0,
     released: 0,
+    blocked: 0,
     left: 0,
     lost: 0,
   }

@@ -1,0 +1,109 @@
+/** The permits of one key of a limit that this worker holds, and what it knows of the key. */
+import type { ExecutionId, Instant, LimitCause } from '../../kernel/index.ts'
+import type { Partition } from '../../stores/store.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+
+/** A permit that was taken for this worker. It belongs to one execution at a time, or is free. */
+export interface Permit {
+  readonly key: KeyPermits
+  readonly weight: number
+  /** The store's instant of its admission, which identifies its weight in the window. */
+  readonly takenAt: Instant
+  /** When it was taken, on the monotonic clock. */
+  readonly takenOn: number
+  /** Permits of an earlier generation have lapsed. */
+  readonly generation: number
+  /** Its only execution, if that gives way to later ones. */
+  readonly of: ExecutionId | undefined
+  /** Something was started with it, so that its weight is not given back. */
+  isUsed: boolean
+}
+
+/** The length of the windows in which uses are counted. */
+const USE_WINDOW_MS = 100
+
+export class KeyPermits {
+  readonly limit: string
+  readonly key: string
+  /** The partition of the limit. */
+  readonly partition: Partition
+  /** Permits that belong to no execution. */
+  readonly free: Permit[] = []
+  /** Executions that hold a permit of the key. */
+  readonly users = new Set<LeasedExecution>()
+  /** Permits that the store counts for this worker: used, free, and lent to pending claims. */
+  held = 0
+  /** The lowest number since the last renewal was sent. */
+  lowHeld = 0
+  /** Permits lent to pending claims. */
+  lentCount = 0
+  /** Permits under way for work to come. */
+  stockedCount = 0
+  /** Until then, on the monotonic clock, the permits are valid for certain. */
+  lostAt = -Infinity
+  generation = 0
+  /** The limit has no rate, so one permit may serve one execution after the other. */
+  isReusable = false
+  /** Work waits for permits, so none is kept without use. */
+  isContended = false
+  /** Why there was no permit, the last time. */
+  cause: LimitCause = 'concurrency'
+  /** Requests without an answer. */
+  askedCount = 0
+  /** The weight that was asked for last. */
+  weight = 1
+  #windowBeganAt = -Infinity
+  #before = 0
+  #uses = 0
+
+  constructor(limit: string, key: string, partition: Partition) {
+    this.limit = limit
+    this.key = key
+    this.partition = partition
+  }
+
+  /** Whether nothing needs to be remembered of the key. */
+  get isIdle(): boolean {
+    return this.held === 0 && this.askedCount === 0 && this.users.size === 0
+  }
+
+  /** Returns a free permit of a weight. */
+  take(weight: number, now: number): Permit | undefined {
+    if (now >= this.lostAt) return undefined
+    const at = this.free.findIndex((permit) => permit.weight === weight)
+    return at === -1 ? undefined : this.free.splice(at, 1)[0]
+  }
+
+  lower(count: number): void {
+    this.held = Math.max(0, this.held - count)
+    this.lowHeld = Math.min(this.lowHeld, this.held)
+  }
+
+  /** All permits have lapsed, or may have. */
+  lapse(): void {
+    this.generation += 1
+    this.held = 0
+    this.lowHeld = 0
+    this.free.length = 0
+    this.lostAt = -Infinity
+  }
+
+  noteUse(now: number): void {
+    this.#rotate(now)
+    this.#uses += 1
+  }
+
+  /** How many permits were used in the last moments. */
+  recentUses(now: number): number {
+    this.#rotate(now)
+    return this.#before + this.#uses
+  }
+
+  #rotate(now: number): void {
+    const windows = Math.floor((now - this.#windowBeganAt) / USE_WINDOW_MS)
+    if (windows < 1) return
+    this.#before = windows === 1 ? this.#uses : 0
+    this.#uses = 0
+    this.#windowBeganAt = now
+  }
+}

@@ -1,0 +1,469 @@
+/**
+ * Admits leased executions to their limits: lease first, admit second, start third. Permits belong to the worker. It asks for those
+ * of all executions of a turn together, keeps spare ones for keys in use, lends them to claims, and returns the others. An
+ * execution without a permit is given back before its handler starts.
+ */
+import { compareRefs } from '../../client/define/limit.ts'
+import type { DeclaredLimits } from '../../client/limits/declared-limits.ts'
+import { CANCEL_GRACE_DEFAULT_MS, CLAIM_PERMIT_MAX, GATE_OPEN_MAX } from '../../kernel/index.ts'
+import type { Closing, ExecutionId, LimitKey, LimitRef, ReturnAnswer, TakeAnswer } from '../../kernel/index.ts'
+import { partitionOf } from '../../client/transport/ids.ts'
+import type { Timer } from '../../runtime/index.ts'
+import { limitPartition } from '../../stores/partitions.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Partition } from '../../stores/store.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import { BlockedWork } from './blocked-work.ts'
+import type { BlockedKey } from './blocked-work.ts'
+import { Hand } from './hand.ts'
+import { KeyPermits } from './key-permits.ts'
+import type { Permit } from './key-permits.ts'
+import { PermitDesk } from './permit-desk.ts'
+import type { AskAnswer, DeskServices, Refusal } from './permit-desk.ts'
+import { PermitRenewal } from './permit-renewal.ts'
+
+/** How much longer permits are valid than leases. */
+const OUTLIVES_LEASE = 1.1
+/** How long permits without work are kept, and how long one permit may serve one execution after the other. */
+const KEEP_MS = 1_000
+/** Fewer uses than these are not worth spare permits. */
+const STOCK_USES_MIN = 4
+/** Spare permits of one key at most. */
+const STOCK_MAX = 256
+/** Permits that are asked for at once for blocked work. */
+const PULL_MAX = 50
+
+export interface PermitListener {
+  /** The execution may start, unless its lease is lost meanwhile. */
+  readonly onAdmitted: (leased: LeasedExecution) => void
+  /** The execution is to be given back. */
+  readonly onRefused: (leased: LeasedExecution, refusal: Refusal) => void
+  /** Permits for blocked work of the partition are free. */
+  readonly onRoom: (partition: Partition) => void
+  /** Calls back at the end of the turn. */
+  readonly requestTurn: () => void
+  /** The permits of an execution that runs have lapsed. */
+  readonly onLapsed: (leased: LeasedExecution) => void
+}
+
+export interface PermitsOptions {
+  readonly services: DeskServices
+  readonly declared: DeclaredLimits
+  readonly workerInstanceId: string
+  readonly leaseTtlMs: number
+  /** How many handlers could start now. */
+  readonly freeSlots: () => number
+}
+
+/** An execution that waits for permits. */
+interface Applicant {
+  readonly leased: LeasedExecution
+  /** The limits that it has no permit of yet, in the order in which they are taken. */
+  left: LimitRef[]
+  pendingCount: number
+  refusal: Refusal | undefined
+}
+
+export class Permits {
+  readonly #options: PermitsOptions
+  readonly #listener: PermitListener
+  readonly #keys = new Map<string, KeyPermits>()
+  readonly #desks = new Map<Partition, PermitDesk>()
+  readonly #blocked = new BlockedWork()
+  readonly #renewal: PermitRenewal
+  /** Keys whose permits may have to be returned or stocked. */
+  readonly #touched = new Set<KeyPermits>()
+  #timer: Timer | undefined
+  #timerAt = Infinity
+  #isOpen = true
+
+  constructor(options: PermitsOptions, listener: PermitListener) {
+    this.#options = options
+    this.#listener = listener
+    const ttlMs = options.leaseTtlMs * OUTLIVES_LEASE
+    this.#renewal = new PermitRenewal({
+      services: options.services,
+      workerInstanceId: options.workerInstanceId,
+      ttlMs,
+      leaseTtlMs: options.leaseTtlMs,
+      keys: () => this.#keys.values(),
+      onLapsed: (key, left) => this.#replace(key, left),
+      onUnconfirmed: (key) => this.#giveUp(key),
+    })
+  }
+
+  /** Lends free permits to a claim. */
+  lend(partition: Partition, count: number): Hand | undefined {
+    if (this.#keys.size === 0) return undefined
+    const now = this.#now
+    const lent: Permit[] = []
+    const takesBlocked = new Set<KeyPermits>()
+    let kinds = 0
+    const number = Number(partition.slice(partition.indexOf(':') + 1))
+    for (const key of this.#keys.values()) {
+      if (key.free.length === 0 || now >= key.lostAt || kinds >= CLAIM_PERMIT_MAX) continue
+      if (this.#blocked.get(key)?.partitions.has(number) === true) takesBlocked.add(key)
+      else if (key.isContended) continue
+      const weights = new Set<number>()
+      for (const permit of key.free.splice(0, count)) {
+        weights.add(permit.weight)
+        lent.push(permit)
+      }
+      kinds += weights.size
+    }
+    return lent.length === 0 ? undefined : new Hand(lent, takesBlocked)
+  }
+
+  /** The keys that are known to have no permit, so that a claim skips their work. */
+  exhausted(): Closing[] | undefined {
+    const now = this.#now
+    const closings: Closing[] = []
+    for (const { key, nextAt } of this.#blocked) {
+      if (!key.isContended || key.free.length > 0 || nextAt <= now || closings.length >= CLAIM_PERMIT_MAX) continue
+      const retryAfterMs = nextAt === Infinity ? undefined : Math.max(1, Math.ceil(nextAt - now))
+      closings.push({ limit: key.limit, key: key.key, cause: key.cause, retryAfterMs })
+    }
+    return closings.length === 0 ? undefined : closings
+  }
+
+  /** Takes note of the answer to a claim, after its executions were admitted. */
+  claimed(partition: Partition, hand: Hand | undefined, gates: readonly LimitKey[]): void {
+    const number = Number(partition.slice(partition.indexOf(':') + 1))
+    for (const key of hand?.end() ?? []) this.#blocked.remove(key, number)
+    for (const key of hand?.keys ?? []) this.#touched.add(key)
+    for (const { limit, key } of gates) this.#noteBlocked(this.#keyOf(limit, key), number)
+  }
+
+  /** Admits an execution: at once if permits were lent for it, or are free. Returns whether it may start now. */
+  admit(leased: LeasedExecution, hand: Hand | undefined): boolean {
+    const { limits, isAdmitted } = leased.claimed
+    const applicant: Applicant = { leased, left: [], pendingCount: 0, refusal: undefined }
+    for (const need of limits) {
+      const permit = isAdmitted ? hand?.take(need) : undefined
+      if (permit === undefined) applicant.left.push(need)
+      else this.#grant(leased, permit)
+    }
+    if (applicant.left.length === 0) return true
+    applicant.left.sort(compareRefs)
+    this.#listener.requestTurn()
+    return this.#apply(applicant)
+  }
+
+  /** Takes the permits of an execution back: its attempt has ended, or will not start. */
+  release(leased: LeasedExecution, hasStarted: boolean): void {
+    const { permits } = leased
+    if (permits.length === 0) return
+    leased.permits = []
+    for (const permit of permits) {
+      const { key } = permit
+      key.users.delete(leased)
+      permit.isUsed ||= hasStarted
+      this.#putBack(permit)
+    }
+    this.#listener.requestTurn()
+  }
+
+  /** Notes that an execution was given back, so that work of the key is blocked in its partition. */
+  noteRefused({ limit, key, cause }: Refusal, partition: Partition): void {
+    if (cause === 'unknown') this.#options.declared.redeclare(limit)
+    if (!this.#isOpen) return
+    this.#noteBlocked(this.#keyOf(limit, key), Number(partition.slice(partition.indexOf(':') + 1)))
+    this.#listener.requestTurn()
+  }
+
+  /** Runs at the end of a turn, before the claims: names the partitions whose blocked work can use free permits. */
+  beforeClaims(): void {
+    if (!this.#isOpen) return
+    for (const blocked of this.#blocked) {
+      if (blocked.key.free.length === 0) continue
+      const number = BlockedWork.nextPartition(blocked)
+      if (number !== undefined) this.#listener.onRoom(executionPartition(number))
+    }
+  }
+
+  /** Runs at the end of a turn, after the claims: returns what nothing has used, and asks for what is needed. */
+  flush(): void {
+    const now = this.#now
+    if (this.#isOpen) {
+      for (const blocked of this.#blocked) this.#pull(blocked, now)
+      for (const blocked of this.#blocked) this.#register(blocked)
+    }
+    for (const key of this.#touched) {
+      this.#returnUnused(key, now)
+      if (this.#isOpen) this.#stock(key, now)
+      if (key.free.length === 0) this.#touched.delete(key)
+      if (key.isIdle && this.#blocked.get(key) === undefined) this.#keys.delete(idOf(key.limit, key.key))
+    }
+    for (const desk of this.#desks.values()) desk.flush()
+    this.#arm(now)
+  }
+
+  /** Claims nothing more: spare permits are returned. */
+  stop(): void {
+    this.#isOpen = false
+    for (const key of this.#keys.values()) this.#touched.add(key)
+    this.#listener.requestTurn()
+  }
+
+  /** Returns all permits that nothing uses any more. */
+  async close(): Promise<void> {
+    this.stop()
+    this.flush()
+    await Promise.all([...this.#desks.values()].map((desk) => desk.drain()))
+  }
+
+  /** Stops at once: the permits lapse. */
+  abandon(): void {
+    this.#isOpen = false
+    this.#timer?.cancel()
+    this.#renewal.close()
+    for (const desk of this.#desks.values()) desk.abandon()
+  }
+
+  get #now(): number {
+    return this.#options.services.runtime.monotonic()
+  }
+
+  /** Gets permits of the limits that are left. Under contention one after the other, in the same order for all executions. */
+  #apply(applicant: Applicant): boolean {
+    const now = this.#now
+    const { leased } = applicant
+    for (const need of [...applicant.left]) {
+      const key = this.#keyOf(need.limit, need.key)
+      const permit = need.instead === 'cancel' ? undefined : key.take(need.weight, now)
+      if (permit === undefined) continue
+      this.#grant(leased, permit)
+      applicant.left = applicant.left.filter((other) => other !== need)
+    }
+    if (applicant.left.length === 0) return true
+    const isContended = applicant.left.some(({ limit, key }) => this.#keyOf(limit, key).isContended)
+    const asked = isContended ? applicant.left.slice(0, 1) : [...applicant.left]
+    applicant.pendingCount = asked.length
+    for (const need of asked) this.#ask(applicant, need)
+    return false
+  }
+
+  #ask(applicant: Applicant, need: LimitRef): void {
+    const key = this.#keyOf(need.limit, need.key)
+    key.weight = need.weight
+    const of = need.instead === 'cancel' ? applicant.leased.id : undefined
+    this.#touched.add(key)
+    this.#deskOf(key).ask({
+      key,
+      weight: need.weight,
+      of,
+      onAnswer: (answer) => this.#answered(applicant, need, answer),
+    })
+  }
+
+  #answered(applicant: Applicant, need: LimitRef, answer: AskAnswer): void {
+    const { leased } = applicant
+    applicant.pendingCount -= 1
+    if (answer.kind === 'refused') applicant.refusal ??= answer.refusal
+    else {
+      applicant.left = applicant.left.filter((other) => other !== need)
+      if (answer.permit !== undefined) this.#grant(leased, answer.permit)
+    }
+    if (applicant.pendingCount > 0) return
+    if (applicant.refusal !== undefined) {
+      this.release(leased, false)
+      this.#listener.onRefused(leased, applicant.refusal)
+    } else if (applicant.left.length === 0 || leased.refusal !== undefined || this.#apply(applicant)) {
+      this.#listener.onAdmitted(leased)
+    }
+  }
+
+  #grant(leased: LeasedExecution, permit: Permit): void {
+    const { key } = permit
+    leased.permits = [...leased.permits, permit]
+    key.users.add(leased)
+    key.weight = permit.weight
+    key.noteUse(this.#now)
+    this.#touched.add(key)
+    this.#renewal.start()
+  }
+
+  /** A permit without a rate may serve again, for a while: then others get their turn. */
+  #putBack(permit: Permit): void {
+    const { key } = permit
+    if (permit.generation !== key.generation) return
+    this.#touched.add(key)
+    const isKept = !permit.isUsed || (key.isReusable && permit.of === undefined)
+    if (isKept && this.#isOpen && this.#now - permit.takenOn < KEEP_MS) key.free.push(permit)
+    else this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
+  }
+
+  #returnUnused(key: KeyPermits, now: number): void {
+    const isKept = this.#isOpen && !key.isContended
+    const returned = key.free.filter(({ takenOn }) => !isKept || now - takenOn >= KEEP_MS)
+    if (returned.length === 0) return
+    const kept = key.free.filter((permit) => !returned.includes(permit))
+    key.free.splice(0, key.free.length, ...kept)
+    for (const permit of returned) this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
+  }
+
+  /** Keeps as many permits ready as were used in the last moments. */
+  #stock(key: KeyPermits, now: number): void {
+    if (key.isContended || key.stockedCount > 0) return
+    const uses = Math.min(STOCK_MAX, key.recentUses(now))
+    const ready = key.free.length + key.lentCount
+    if (uses < STOCK_USES_MIN || ready >= uses / 2) return
+    const spare = uses - ready
+    key.stockedCount += spare
+    const onEnd = () => void (key.stockedCount -= spare)
+    this.#deskOf(key).ask({ key, weight: key.weight, spare, onEnd })
+  }
+
+  /** Asks for permits when there may be some, for as many handlers as could start. */
+  #pull(blocked: BlockedKey, now: number): void {
+    const { key, weight, nextAt, permits } = blocked
+    const count = Math.min(PULL_MAX, permits, this.#options.freeSlots())
+    if (blocked.isAsking || weight === undefined || nextAt > now || count <= 0) return
+    blocked.isAsking = true
+    blocked.nextAt = Infinity
+    this.#touched.add(key)
+    const onAnswer = (answer: AskAnswer) => {
+      if (answer.kind === 'granted' && answer.permit !== undefined) key.free.push(answer.permit)
+      // A limit that limits nothing any more blocks nothing.
+      if (answer.kind === 'granted' && answer.permit === undefined) this.#openGates(key, [...blocked.partitions], 1)
+    }
+    for (let i = 0; i < count; i++) {
+      const onEnd = i > 0 ? undefined : () => void (blocked.isAsking = false)
+      this.#deskOf(key).ask({ key, weight, onAnswer, ...(onEnd === undefined ? {} : { onEnd }) })
+    }
+  }
+
+  /** Tells the limit which partitions wait, so that a return names them. */
+  #register(blocked: BlockedKey): void {
+    for (const waitingIn of blocked.unregistered) {
+      this.#deskOf(blocked.key).ask({ key: blocked.key, weight: blocked.weight ?? 1, waitingIn })
+    }
+    blocked.unregistered.clear()
+  }
+
+  #noteBlocked(key: KeyPermits, partition: number): void {
+    key.isContended = true
+    this.#blocked.add(key, partition)
+    this.#touched.add(key)
+  }
+
+  #taken(key: KeyPermits, answer: TakeAnswer): void {
+    key.isReusable = answer.isReusable
+    key.isContended = answer.isAwaited || answer.refusal !== undefined
+    if (answer.refusal !== undefined) key.cause = answer.refusal.cause
+    const blocked = this.#blocked.get(key)
+    if (answer.givesWay !== undefined) void this.#cancel(answer.givesWay, key)
+    if (blocked === undefined) return
+    this.#blocked.expect(key, answer.next, this.#now)
+    // Work of different weights is released in its order, and asks for itself.
+    const next = answer.next
+    const [number] = blocked.partitions
+    if (blocked.weight !== undefined || next === undefined || number === undefined) return
+    this.#openGates(key, [BlockedWork.nextPartition(blocked) ?? number], next.permits, next.afterMs)
+  }
+
+  #returned({ limit, key, wakes }: ReturnAnswer): void {
+    if (wakes.length === 0) return
+    const known = this.#keyOf(limit, key)
+    for (const { partition, permits } of wakes) this.#openGates(known, [partition], permits)
+  }
+
+  /** Releases blocked work. If the call fails, the gates open later by themselves. */
+  #openGates(key: KeyPermits, partitions: readonly number[], permits: number, afterMs = 0): void {
+    const { services } = this.#options
+    const gates = [{ limit: key.limit, key: key.key, permits, afterMs }].slice(0, GATE_OPEN_MAX)
+    for (const number of partitions) {
+      const partition = executionPartition(number)
+      const call = () => services.batcher.run(partition, 'openGates', { gates })
+      void retryUntilAnswered(services, { partition, refusal: undefined }, call).catch(() => undefined)
+    }
+  }
+
+  /** Requests the cancel of an execution that gives way. */
+  async #cancel(executionId: ExecutionId, { limit, key }: KeyPermits): Promise<void> {
+    const { services } = this.#options
+    const partition = partitionOf(executionId)
+    const reason = `a later execution needs the permit of limit ${limit}${key === '' ? '' : ` with the key ${key}`}`
+    const input = { executionId, reason, by: 'limit', force: false, graceMs: CANCEL_GRACE_DEFAULT_MS }
+    const call = () => services.batcher.run(partition, 'cancelExecution', input)
+    await retryUntilAnswered(services, { partition, refusal: undefined }, call).catch(() => undefined)
+  }
+
+  /** The permits of a key have lapsed: asks for others for the executions that run, without counting them in the rate again. */
+  #replace(key: KeyPermits, left: number): void {
+    const users = [...key.users]
+    key.lapse()
+    this.#deskOf(key).giveBackStray(key, left)
+    for (const leased of users) {
+      leased.permits = leased.permits.filter((permit) => permit.key !== key)
+      const onAnswer = (answer: AskAnswer) => {
+        if (answer.kind === 'refused') this.#listener.onLapsed(leased)
+        else if (answer.permit !== undefined && key.users.has(leased))
+          leased.permits = [...leased.permits, answer.permit]
+        else if (answer.permit !== undefined) this.#putBack(answer.permit)
+      }
+      this.#deskOf(key).ask({ key, weight: 0, onAnswer })
+    }
+    this.#listener.requestTurn()
+  }
+
+  /** The permits of a key could not be renewed in time: other workers may have them. */
+  #giveUp(key: KeyPermits): void {
+    const users = [...key.users]
+    const held = key.held
+    key.lapse()
+    this.#deskOf(key).giveBackStray(key, held)
+    for (const leased of users) this.#listener.onLapsed(leased)
+    this.#listener.requestTurn()
+  }
+
+  #keyOf(limit: string, key: string): KeyPermits {
+    const id = idOf(limit, key)
+    let found = this.#keys.get(id)
+    if (found === undefined) {
+      found = new KeyPermits(limit, key, limitPartition(limit, this.#options.services.batcher.store.settings))
+      this.#keys.set(id, found)
+      this.#touched.add(found)
+    }
+    return found
+  }
+
+  #deskOf({ partition }: KeyPermits): PermitDesk {
+    let desk = this.#desks.get(partition)
+    if (desk === undefined) {
+      const { services, workerInstanceId, leaseTtlMs } = this.#options
+      desk = new PermitDesk({
+        services,
+        partition,
+        workerInstanceId,
+        ttlMs: Math.ceil(leaseTtlMs * OUTLIVES_LEASE),
+        safeMs: leaseTtlMs,
+        onTaken: (key, answer) => this.#taken(key, answer),
+        onReturned: (answer) => this.#returned(answer),
+        onRound: () => this.#listener.requestTurn(),
+      })
+      this.#desks.set(partition, desk)
+    }
+    return desk
+  }
+
+  /** Wakes up for blocked work that may get permits, and for free permits that are to be returned. */
+  #arm(now: number): void {
+    if (!this.#isOpen) return
+    let at = this.#options.freeSlots() > 0 ? this.#blocked.nextAt : Infinity
+    if (this.#touched.size > 0) at = Math.min(at, now + KEEP_MS)
+    if (at === Infinity || (this.#timer !== undefined && this.#timerAt <= at)) return
+    this.#timer?.cancel()
+    this.#timerAt = at
+    this.#timer = this.#options.services.runtime.after(Math.max(0, at - now), () => {
+      this.#timer = undefined
+      this.#timerAt = Infinity
+      this.#listener.requestTurn()
+    })
+  }
+}
+
+function idOf(limit: string, key: string): string {
+  return `${limit} ${key}`
+}
