@@ -68,6 +68,7 @@ export type {
   LimitDefinition,
   LimitOptions,
   LimitTerms,
+  LimitedOptions,
   LimitUse,
   RateOptions,
   UseOptions,

@@ -6,11 +6,13 @@ import type { Client } from '../client/client.ts'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
 import { invalidInput } from '../client/checks/names.ts'
+import { limitUsesOf } from '../client/executions/submit.ts'
+import { declaredLimitsOf } from '../client/limits/declared-limits.ts'
 import { isHandler } from '../client/define/task.ts'
 import type { Handler } from '../client/define/task.ts'
 import type { EngineError } from '../kernel/engine-error.ts'
 import { DEFAULT_NAMESPACE } from '../kernel/index.ts'
-import { silentLog, sleep } from '../runtime/index.ts'
+import { errorFields, silentLog, sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { FlowConditions } from './context/flow-conditions.ts'
 import { composeHandler } from './attempt/middleware.ts'
@@ -76,6 +78,7 @@ export class Worker implements AsyncDisposable {
       conditions: new FlowConditions(settings.flows),
       onFabricClosed: () => this.#onFabricClosed(),
     })
+    this.#declareLimits(client, tasks)
     const facts = workerFacts(scope, settings, tasks)
     this.#registration = new Registration({
       batcher,
@@ -141,6 +144,16 @@ export class Worker implements AsyncDisposable {
     const summary = summarise(before, this.stats(), abandoned)
     await this.#registration.close()
     this.#finish(summary)
+  }
+
+  /** Work that other programs have submitted needs them, too. */
+  #declareLimits({ batcher, runtime }: Client, tasks: readonly ServedTask[]): void {
+    const uses = tasks.flatMap(({ handler }) => limitUsesOf(handler.task))
+    declaredLimitsOf(batcher, runtime)
+      .declare(uses)
+      ?.catch((error: unknown) =>
+        this.#log.warn(errorFields(error), 'could not define the limits of the tasks; the next submit tries again'),
+      )
   }
 
   get #isStopped(): boolean {

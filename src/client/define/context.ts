@@ -5,6 +5,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { ChildCalls } from './children.ts'
 import type { Duration } from './duration.ts'
 import type { Jsonify } from './jsonify.ts'
+import type { LimitDefinition, LimitedOptions } from './limit.ts'
 import type { MemberFlow } from './member-flow.ts'
 import type { Tags } from '../checks/names.ts'
 import type { StepRetryOptions } from './retry.ts'
@@ -126,6 +127,14 @@ export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
     (name: string, run: StepFunction<unknown>): Promise<void>
     (name: string, options: StepOptions, run: StepFunction<unknown>): Promise<void>
   }
+  /**
+   * Holds back a key of a limit for all workers, after a response that asks to retry later, and throws a `PostponeError`: the same
+   * attempt runs again when the key is free, and is not counted as failed.
+   *
+   * @example
+   * if (response.status === 429) await ctx.limited(openai, { key: input.tenant, retryAfter: '20s' })
+   */
+  readonly limited: (limit: LimitDefinition | string, options: LimitedOptions) => Promise<never>
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
   /**

@@ -65,6 +65,14 @@ export interface LimitDefinition extends LimitUse<unknown> {
   for<Input = unknown>(options: UseOptions<Input>): LimitUse<Input>
 }
 
+/** How long a key is held back for all workers. */
+export interface LimitedOptions {
+  /** The key that the execution itself uses, unless given. */
+  readonly key?: string
+  /** What the service asked for, such as its header `retry-after`. At most a day. */
+  readonly retryAfter: Duration
+}
+
 /** The uses of a task, whatever its input. */
 export type AnyLimitUse = LimitUse
 
@@ -111,6 +119,11 @@ export function limit(name: string, options: LimitOptions): LimitDefinition {
   }
   const definition = Object.assign(made, { definition: made as LimitDefinition })
   return mark(definition)
+}
+
+/** Returns the name of a limit that is given by its definition or its name. */
+export function limitName(limit: LimitDefinition | string): string {
+  return typeof limit === 'string' ? limit : limit.name
 }
 
 /** Checks the options of a limit. Any change of it takes the same ones. */

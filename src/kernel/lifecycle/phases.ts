@@ -356,26 +356,18 @@ export function blockUnadmitted(tx: Tx, execution: Execution, gateId: string): v
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('an execution without a lease was refused a permit', execution.id)
   const before = bucketOf(execution)
-  const { passes } = state.unadmitted ?? claimedFrom(execution)
+  const { attempt, startedAt, passes } = state.unadmitted ?? claimedFrom(execution)
   const detail = holderDetail(execution)
-  undoAttempt(tx, execution)
+  state.runningSince = tx.now
   leaveLease(tx, execution, 'blocked', undefined)
+  execution.attempt = attempt === undefined ? undefined : { ...attempt }
+  execution.startedAt = startedAt
   execution.state = { phase: 'blocked', by: 'limit', gate: gateId }
   execution.passes = passesWithout(passes, gateId)
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit('execution_blocked', execution, { ...detail, reason: 'limit' })
   if (execution.member !== undefined) countChange(tx, execution, before)
-}
-
-/** Takes back the attempt of a claim that got no permit. The execution has not started. The caller ends its lease. */
-export function undoAttempt(tx: Tx, execution: Execution): void {
-  const state = execution.state
-  if (state.phase !== 'active') return tx.fault('an execution without a lease was refused a permit', execution.id)
-  const { attempt, startedAt } = state.unadmitted ?? claimedFrom(execution)
-  state.runningSince = tx.now
-  execution.attempt = attempt === undefined ? undefined : { ...attempt }
-  execution.startedAt = startedAt
 }
 
 function passesWithout(passes: readonly string[] | undefined, gateId: string): readonly string[] | undefined {

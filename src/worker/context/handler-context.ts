@@ -14,13 +14,16 @@ import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.
 import { NO_INPUTS, readRemainingInputs, decodeInputs, readCurrentInputs } from './upstream-results.ts'
 import { MemberFlowCalls } from './member-flow-calls.ts'
 import type { FlowConditions } from './flow-conditions.ts'
+import { holdKey } from './hold-key.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
+import type { Permits } from '../permits/permits.ts'
 import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
 export interface ContextServices extends WaitServices {
   readonly log: Log
   readonly conditions: FlowConditions
+  readonly permits: Pick<Permits, 'hold'>
   /** Stores progress. Rejects once the execution is refused. */
   readonly sendProgress: (leased: LeasedExecution, report: ProgressReport) => Promise<void>
 }
@@ -182,6 +185,15 @@ export class HandlerContext implements TaskContext {
 
   get compensate(): TaskContext['compensate'] {
     return this.#durableContext.compensate
+  }
+
+  get limited(): TaskContext['limited'] {
+    return (limit, options) => {
+      const held = holdKey(this.#leased, this.#services, limit, options)
+      // Prevents an unhandled rejection if the handler does not await the call.
+      held.catch(() => undefined)
+      return held
+    }
   }
 
   get signal(): AbortSignal {

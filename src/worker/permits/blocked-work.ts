@@ -18,6 +18,8 @@ export interface BlockedKey {
   /** How many there may be then. */
   permits: number
   isAsking: boolean
+  /** When permits were asked for last. */
+  askedAt: number
 }
 
 export class BlockedWork implements Iterable<BlockedKey> {
@@ -45,11 +47,13 @@ export class BlockedWork implements Iterable<BlockedKey> {
         nextAt: Infinity,
         permits: 1,
         isAsking: false,
+        askedAt: -Infinity,
       }
       this.#keys.set(key, blocked)
     }
     blocked.partitions.add(partition)
     blocked.unregistered.add(partition)
+    if (blocked.weight === 0) blocked.weight = key.weight
     if (blocked.weight !== key.weight) blocked.weight = undefined
     return blocked
   }

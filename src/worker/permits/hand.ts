@@ -19,9 +19,10 @@ export class Hand {
 
   /** Returns the permit that the claim has used for a limit of an execution, if it is still valid. */
   take({ limit, key, weight }: LimitRef): Permit | undefined {
-    const at = this.#lent.findIndex(
-      (permit) => permit.key.limit === limit && permit.key.key === key && permit.weight === weight,
-    )
+    const isOfKey = (permit: Permit) => permit.key.limit === limit && permit.key.key === key
+    let at = this.#lent.findIndex((permit) => isOfKey(permit) && permit.weight === weight)
+    // As the claim does: what the rate has counted before uses any permit.
+    if (at === -1 && weight === 0) at = this.#lent.findIndex(isOfKey)
     if (at === -1) return undefined
     const [permit] = this.#lent.splice(at, 1)
     if (permit === undefined) return undefined

@@ -42,6 +42,8 @@ export class KeyPermits {
   /** Until then, on the monotonic clock, the permits are valid for certain. */
   lostAt = -Infinity
   generation = 0
+  /** A handler of this worker holds the key back until then, on the monotonic clock. */
+  heldUntil = -Infinity
   /** The limit has no rate, so one permit may serve one execution after the other. */
   isReusable = false
   /** Work waits for permits, so none is kept without use. */
@@ -50,8 +52,8 @@ export class KeyPermits {
   cause: LimitCause = 'concurrency'
   /** Requests without an answer. */
   askedCount = 0
-  /** The weight that was asked for last. */
-  weight = 1
+  /** The weight that was asked for last. What the rate has counted before weighs nothing, and does not count. */
+  weight = 0
   #windowBeganAt = -Infinity
   #before = 0
   #uses = 0
@@ -69,9 +71,14 @@ export class KeyPermits {
 
   /** Returns a free permit of a weight. */
   take(weight: number, now: number): Permit | undefined {
-    if (now >= this.lostAt) return undefined
-    const at = this.free.findIndex((permit) => permit.weight === weight)
+    if (!this.isUsable(now)) return undefined
+    const at = weight === 0 ? this.free.length - 1 : this.free.findIndex((permit) => permit.weight === weight)
     return at === -1 ? undefined : this.free.splice(at, 1)[0]
+  }
+
+  /** Whether free permits may start something. */
+  isUsable(now: number): boolean {
+    return now < this.lostAt && now >= this.heldUntil
   }
 
   lower(count: number): void {
@@ -86,6 +93,10 @@ export class KeyPermits {
     this.lowHeld = 0
     this.free.length = 0
     this.lostAt = -Infinity
+  }
+
+  noteWeight(weight: number): void {
+    if (weight > 0) this.weight = weight
   }
 
   noteUse(now: number): void {

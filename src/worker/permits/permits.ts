@@ -34,6 +34,9 @@ const STOCK_MAX = 256
 /** Permits that are asked for at once for blocked work. */
 const PULL_MAX = 50
 
+/** Requests for blocked work of one key are at least so far apart, so that permits that no claim uses cause no storm. */
+const PULL_EVERY_MS = 10
+
 export interface PermitListener {
   /** The execution may start, unless its lease is lost meanwhile. */
   readonly onAdmitted: (leased: LeasedExecution) => void
@@ -102,7 +105,7 @@ export class Permits {
     let kinds = 0
     const number = Number(partition.slice(partition.indexOf(':') + 1))
     for (const key of this.#keys.values()) {
-      if (key.free.length === 0 || now >= key.lostAt || kinds >= CLAIM_PERMIT_MAX) continue
+      if (key.free.length === 0 || !key.isUsable(now) || kinds >= CLAIM_PERMIT_MAX) continue
       if (this.#blocked.get(key)?.partitions.has(number) === true) takesBlocked.add(key)
       else if (key.isContended) continue
       const weights = new Set<number>()
@@ -161,6 +164,14 @@ export class Permits {
       permit.isUsed ||= hasStarted
       this.#putBack(permit)
     }
+    this.#listener.requestTurn()
+  }
+
+  /** A handler holds back a key: permits of this worker start nothing until then. */
+  hold(limit: string, name: string, ms: number): void {
+    const key = this.#keyOf(limit, name)
+    key.heldUntil = Math.max(key.heldUntil, this.#now + ms)
+    this.#touched.add(key)
     this.#listener.requestTurn()
   }
 
@@ -246,7 +257,7 @@ export class Permits {
 
   #ask(applicant: Applicant, need: LimitRef): void {
     const key = this.#keyOf(need.limit, need.key)
-    key.weight = need.weight
+    key.noteWeight(need.weight)
     const of = need.instead === 'cancel' ? applicant.leased.id : undefined
     this.#touched.add(key)
     this.#deskOf(key).ask({
@@ -278,7 +289,7 @@ export class Permits {
     const { key } = permit
     leased.permits = [...leased.permits, permit]
     key.users.add(leased)
-    key.weight = permit.weight
+    key.noteWeight(permit.weight)
     key.noteUse(this.#now)
     this.#touched.add(key)
     this.#renewal.start()
@@ -290,12 +301,13 @@ export class Permits {
     if (permit.generation !== key.generation) return
     this.#touched.add(key)
     const isKept = !permit.isUsed || (key.isReusable && permit.of === undefined)
-    if (isKept && this.#isOpen && this.#now - permit.takenOn < KEEP_MS) key.free.push(permit)
+    const now = this.#now
+    if (isKept && this.#isOpen && key.isUsable(now) && now - permit.takenOn < KEEP_MS) key.free.push(permit)
     else this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
   }
 
   #returnUnused(key: KeyPermits, now: number): void {
-    const isKept = this.#isOpen && !key.isContended
+    const isKept = this.#isOpen && !key.isContended && key.isUsable(now)
     const returned = key.free.filter(({ takenOn }) => !isKept || now - takenOn >= KEEP_MS)
     if (returned.length === 0) return
     const kept = key.free.filter((permit) => !returned.includes(permit))
@@ -305,7 +317,7 @@ export class Permits {
 
   /** Keeps as many permits ready as were used in the last moments. */
   #stock(key: KeyPermits, now: number): void {
-    if (key.isContended || key.stockedCount > 0) return
+    if (key.isContended || key.stockedCount > 0 || now < key.heldUntil) return
     const uses = Math.min(STOCK_MAX, key.recentUses(now))
     const ready = key.free.length + key.lentCount
     if (uses < STOCK_USES_MIN || ready >= uses / 2) return
@@ -320,7 +332,13 @@ export class Permits {
     const { key, weight, nextAt, permits } = blocked
     const count = Math.min(PULL_MAX, permits, this.#options.freeSlots())
     if (blocked.isAsking || weight === undefined || nextAt > now || count <= 0) return
+    const earliest = Math.max(key.heldUntil, blocked.askedAt + PULL_EVERY_MS)
+    if (now < earliest) {
+      blocked.nextAt = earliest
+      return
+    }
     blocked.isAsking = true
+    blocked.askedAt = now
     blocked.nextAt = Infinity
     this.#touched.add(key)
     const onAnswer = (answer: AskAnswer) => {

@@ -59,9 +59,7 @@ export function admissionOf(tx: Tx, execution: Execution, hand: Hand): Admission
   const gate =
     gateBefore(tx, execution, limits, (needed) => placeIn(hand, needed) !== undefined) ??
     closeExhausted(tx, execution, limits, hand)
-  if (gate === undefined) return { kind: 'unadmitted' }
-  noteGate(hand, gate)
-  return { kind: 'blocked', gate }
+  return gate === undefined ? { kind: 'unadmitted' } : { kind: 'blocked', gate }
 }
 
 /** A gate that has released an execution may block others still. */
@@ -72,7 +70,8 @@ function notePassed(tx: Tx, { passes }: Execution, hand: Hand): void {
   }
 }
 
-function noteGate({ gates }: Hand, { limit, key }: Gate): void {
+/** Notes a key whose work the claim has met blocked. */
+export function noteGate({ gates }: Hand, { limit, key }: Gate): void {
   if (gates.length >= CLAIM_PERMIT_MAX || gates.some((other) => other.limit === limit && other.key === key)) return
   gates.push({ limit, key })
 }
@@ -91,12 +90,15 @@ function closeExhausted(tx: Tx, execution: Execution, limits: readonly LimitRef[
 function placeIn({ permits, used }: Hand, { limit, key, weight, instead }: LimitRef): number | undefined {
   // The limit itself records who holds a permit that a later execution may ask for.
   if (instead === 'cancel') return undefined
+  let other: number | undefined = undefined
   for (let i = 0; i < permits.length; i++) {
     const permit = permits[i]
-    if (permit?.limit !== limit || permit.key !== key || permit.weight !== weight) continue
-    if ((used[i] ?? 0) < permit.count) return i
+    if (permit?.limit !== limit || permit.key !== key || (used[i] ?? 0) >= permit.count) continue
+    if (permit.weight === weight) return i
+    // What the rate has counted before may use any permit.
+    if (weight === 0 && other === undefined) other = i
   }
-  return undefined
+  return other
 }
 
 /** The permits that an execution needs now. What continues has been counted by the rate before. */

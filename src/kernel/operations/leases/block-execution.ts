@@ -7,10 +7,10 @@ import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import type { LeaseEnd } from '../../model/records.ts'
 import { closeGate } from '../../lifecycle/limits/gates.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
-import { blockUnadmitted, undoAttempt } from '../../lifecycle/phases.ts'
+import { blockUnadmitted } from '../../lifecycle/phases.ts'
+import { gateId } from '../../model/indexes.ts'
 import type { LimitCause } from '../../model/limit-schema.ts'
 import type { Execution, ExecutionId, Fence, Instant, LimitRef } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
@@ -31,8 +31,8 @@ export type BlockResult =
 export function blockExecution(tx: Tx, input: BlockInput): BlockResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  if (leftBy(execution, input.fence, 'blocked')) return { kind: 'already_blocked' }
-  if (leftBy(execution, input.fence, 'skipped')) return { kind: 'already_dropped' }
+  if (wasBlocked(execution, input.fence))
+    return { kind: execution.state.phase === 'ended' ? 'already_dropped' : 'already_blocked' }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
   const needed = neededOf(execution, input)
@@ -49,8 +49,8 @@ export function blockExecution(tx: Tx, input: BlockInput): BlockResult {
 }
 
 /** The attempt of the fence is undone, so only its lease can be compared. */
-function leftBy({ lastLease }: Execution, fence: Fence, how: LeaseEnd): boolean {
-  return lastLease?.how === how && lastLease.id === fence.leaseId && lastLease.epoch === fence.epoch
+function wasBlocked({ lastLease }: Execution, fence: Fence): boolean {
+  return lastLease?.how === 'blocked' && lastLease.id === fence.leaseId && lastLease.epoch === fence.epoch
 }
 
 function neededOf({ limits }: Execution, { limit, key }: Closing): LimitRef | undefined {
@@ -65,7 +65,7 @@ function isDropped({ state }: Execution, { instead }: LimitRef, cause: LimitCaus
 }
 
 function drop(tx: Tx, execution: Execution, { limit, key, cause }: Closing): void {
-  undoAttempt(tx, execution)
+  blockUnadmitted(tx, execution, gateId(limit, key))
   endExecution(tx, execution, {
     outcome: 'skipped',
     how: 'skipped',

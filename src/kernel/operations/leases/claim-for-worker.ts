@@ -22,7 +22,7 @@ import {
 } from '../../limits.ts'
 import type { Position } from '../../model/order.ts'
 import { claimHoldOf } from '../../rules/lane-state.ts'
-import { admissionOf, blockedForHand, handOf, limitsOf } from '../../lifecycle/limits/claim-admission.ts'
+import { admissionOf, blockedForHand, handOf, limitsOf, noteGate } from '../../lifecycle/limits/claim-admission.ts'
 import type { Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
@@ -189,7 +189,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     }
     const admission = admissionOf(tx, execution, hand)
     if (admission.kind === 'blocked' || (admission.kind === 'unadmitted' && isGated(execution))) {
-      if (admission.kind === 'blocked' && !blockInPlace(tx, execution, admission.gate)) return
+      if (admission.kind === 'blocked' && !blockInPlace(tx, execution, admission.gate, hand)) return
       continue
     }
     const payload = claimPayloadOf(tx, flow, execution)
@@ -226,9 +226,10 @@ function isGated({ state }: Execution): boolean {
 }
 
 /** Returns false if there is no room for it. Only a write of the gate keeps it from being removed at the same time. */
-function blockInPlace(tx: Tx, execution: Execution, gate: Gate): boolean {
+function blockInPlace(tx: Tx, execution: Execution, gate: Gate, hand: Hand): boolean {
   if (isGated(execution)) return true
   if (tx.room() < CLAIM_BLOCK_WORK) return false
+  noteGate(hand, gate)
   blockBehindGate(tx, execution, gate.id)
   tx.put(gate)
   return true
