@@ -233,7 +233,17 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  const { version, inheritTags = [], fairness, limits = [], input, output, inputs, signals = {}, ...settings } = taskOptions(options)
+  const {
+    version,
+    inheritTags = [],
+    fairness,
+    limits = [],
+    input,
+    output,
+    inputs,
+    signals = {},
+    ...settings
+  } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     version,

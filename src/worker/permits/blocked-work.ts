@@ -13,6 +13,8 @@ export interface BlockedKey {
   readonly unregistered: Set<number>
   /** The weight of the work; undefined if it differs. */
   weight: number | undefined
+  /** The weight of the work that comes next: what was refused, or else admitted, last. */
+  nextWeight: number
   /** When to ask for permits, on the monotonic clock. */
   nextAt: number
   /** How many there may be then. */
@@ -44,6 +46,7 @@ export class BlockedWork implements Iterable<BlockedKey> {
         partitions: new Set(),
         unregistered: new Set(),
         weight: key.weight,
+        nextWeight: key.weight,
         nextAt: Infinity,
         permits: 1,
         isAsking: false,

@@ -65,7 +65,7 @@ export interface DeskOptions {
   readonly ttlMs: number
   /** How long permits are valid for certain after they were asked for. */
   readonly safeMs: number
-  readonly onTaken: (key: KeyPermits, answer: TakeAnswer) => void
+  readonly onTaken: (key: KeyPermits, answer: TakeAnswer, request: PermitRequest) => void
   readonly onReturned: (answer: ReturnAnswer) => void
   /** A round has ended. */
   readonly onRound: () => void
@@ -242,7 +242,8 @@ export class PermitDesk {
     for (const [i, request] of requests.entries()) this.#answer(request, answers[i], sentAt)
   }
 
-  #answer({ key, weight, of, asks }: Request, answer: TakeAnswer | undefined, sentAt: number): void {
+  #answer(request: Request, answer: TakeAnswer | undefined, sentAt: number): void {
+    const { key, weight, of, asks } = request
     const { limit, key: name } = key
     key.askedCount -= asks.length
     if (answer === undefined) {
@@ -263,7 +264,7 @@ export class PermitDesk {
         permits.push({ key, weight, takenAt, takenOn: sentAt, generation, of, isUsed: false })
       }
     }
-    this.#options.onTaken(key, answer)
+    this.#options.onTaken(key, answer, requestOf(request))
     let left = answer.granted
     for (const { onAnswer } of asks) {
       if (onAnswer === undefined) continue

@@ -6,7 +6,15 @@
 import { compareRefs } from '../../client/define/limit.ts'
 import type { DeclaredLimits } from '../../client/limits/declared-limits.ts'
 import { CANCEL_GRACE_DEFAULT_MS, CLAIM_PERMIT_MAX, GATE_OPEN_MAX } from '../../kernel/index.ts'
-import type { Closing, ExecutionId, LimitKey, LimitRef, ReturnAnswer, TakeAnswer } from '../../kernel/index.ts'
+import type {
+  Closing,
+  ExecutionId,
+  LimitKey,
+  LimitRef,
+  PermitRequest,
+  ReturnAnswer,
+  TakeAnswer,
+} from '../../kernel/index.ts'
 import { partitionOf } from '../../client/transport/ids.ts'
 import type { Timer } from '../../runtime/index.ts'
 import { limitPartition } from '../../stores/partitions.ts'
@@ -355,7 +363,7 @@ export class Permits {
   /** Tells the limit which partitions wait, so that a return names them. */
   #register(blocked: BlockedKey): void {
     for (const waitingIn of blocked.unregistered) {
-      this.#deskOf(blocked.key).ask({ key: blocked.key, weight: blocked.weight ?? 1, waitingIn })
+      this.#deskOf(blocked.key).ask({ key: blocked.key, weight: blocked.nextWeight, waitingIn })
     }
     blocked.unregistered.clear()
   }
@@ -366,7 +374,7 @@ export class Permits {
     this.#touched.add(key)
   }
 
-  #taken(key: KeyPermits, answer: TakeAnswer): void {
+  #taken(key: KeyPermits, answer: TakeAnswer, { weight, needed }: PermitRequest): void {
     key.isReusable = answer.isReusable
     key.isContended = answer.isAwaited || answer.refusal !== undefined
     if (answer.refusal !== undefined) key.cause = answer.refusal.cause
@@ -374,6 +382,8 @@ export class Permits {
     if (answer.givesWay !== undefined) void this.#cancel(answer.givesWay, key)
     if (blocked === undefined) return
     this.#blocked.expect(key, answer.next, this.#now)
+    if (needed > 0) blocked.nextWeight = weight
+    if (weight !== blocked.nextWeight) return
     // Work of different weights is released in its order, and asks for itself.
     const next = answer.next
     const [number] = blocked.partitions
@@ -457,7 +467,7 @@ export class Permits {
         workerInstanceId,
         ttlMs: Math.ceil(leaseTtlMs * OUTLIVES_LEASE),
         safeMs: leaseTtlMs,
-        onTaken: (key, answer) => this.#taken(key, answer),
+        onTaken: (key, answer, request) => this.#taken(key, answer, request),
         onReturned: (answer) => this.#returned(answer),
         onRound: () => this.#listener.requestTurn(),
       })
