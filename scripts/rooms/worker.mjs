@@ -3,14 +3,15 @@ export const worker = {
   rooms: {
     store: [],
     lease: ['served-task', 'store'],
-    claim: ['served-task', 'store', 'lease'],
+    permits: ['store', 'lease'],
+    claim: ['served-task', 'store', 'lease', 'permits'],
     steps: ['error-text', 'store', 'lease'],
     registry: ['served-task'],
     children: ['store', 'lease', 'steps'],
-    context: ['error-text', 'store', 'lease', 'steps', 'children'],
+    context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
-    attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps'],
-    dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt'],
+    attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps', 'permits'],
+    dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt', 'permits'],
   },
   /** Files directly in the folder that rooms may import by these names. */
   shared: {

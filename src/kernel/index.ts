@@ -71,7 +71,6 @@ export {
   SHARE_CHECK_MS,
   LEASE_TTL_MIN_MS,
   LIMIT_HOLD_MAX_MS,
-  EXECUTION_LIMIT_MAX,
   GATE_OPEN_MAX,
   CLAIM_PERMIT_MAX,
   LIMIT_OVERDUE_MS,
@@ -353,7 +352,7 @@ export type { NextRoom } from './rules/limit-usage.ts'
 export type { LimitKey } from './lifecycle/limits/gauges.ts'
 export type { Closing } from './lifecycle/limits/gates.ts'
 export type { PermitsAtHand } from './lifecycle/limits/claim-admission.ts'
-export type { PermitRequest, TakeAnswer, TakeInput, TakeResult } from './operations/limits/take-permits.ts'
+export type { PermitRequest, TakeAnswer, TakeInput } from './operations/limits/take-permits.ts'
 export { claimForWorker } from './operations/leases/claim-for-worker.ts'
 export type { QueueName } from './operations/leases/claim-candidates.ts'
 export type { ClaimInput, ClaimResult, Claimed } from './operations/leases/claim-for-worker.ts'

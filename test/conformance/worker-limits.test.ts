@@ -341,7 +341,7 @@ conforms('limits of running handlers', ({ fabric }) => {
     })
   })
 
-  test('drop the newest instead of letting it wait, if the task says so', async () => {
+  test('drop the newest instead of letting it wait, if the task asks for it', async () => {
     await using working = new Working(fabric)
     const cap = limit('latest', { concurrency: 1 })
     const { definition, handler, running } = limited([cap.for({ newest: 'drop' })])
@@ -358,7 +358,7 @@ conforms('limits of running handlers', ({ fabric }) => {
     expect((await second!.describe()).attempts).toEqual([])
   })
 
-  test('cancel the one that runs for longest, if the task says so', async () => {
+  test('cancel the one that runs for longest, if the task asks for it', async () => {
     await using one = new Working(fabric)
     await using two = new Working(fabric)
     const cap = limit('search', { concurrency: 1 })

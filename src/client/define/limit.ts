@@ -76,7 +76,7 @@ export interface LimitedOptions {
 /** The uses of a task, whatever its input. */
 export type AnyLimitUse = LimitUse
 
-export const RATE_PERIOD_MAX_MS = 31 * 86_400_000
+const RATE_PERIOD_MAX_MS = 31 * 86_400_000
 
 const count = wholeNumber(1, LIMIT_COUNT_MAX)
 
@@ -127,7 +127,7 @@ export function limitName(limit: LimitDefinition | string): string {
 }
 
 /** Checks the options of a limit. Any change of it takes the same ones. */
-export function limitTerms(options: unknown, field = 'options'): LimitTerms {
+function limitTerms(options: unknown, field = 'options'): LimitTerms {
   const { rate, concurrency, ...rest } = limitOptions(options, field)
   const rates: Rate[] = rate === undefined ? [] : [{ count: rate.count, windowMs: rate.per }]
   for (const [name, windowMs] of Object.entries(PERIODS)) {

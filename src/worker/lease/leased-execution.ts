@@ -16,7 +16,6 @@ import type {
 } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { Permit } from '../permits/key-permits.ts'
 import type { ServedTask } from '../served-task.ts'
 
 /** Why a lease was lost for good. */
@@ -45,7 +44,6 @@ export interface UpstreamResult {
 }
 
 const NO_INPUTS: readonly UpstreamResult[] = []
-const NO_PERMITS: readonly Permit[] = []
 
 export type PendingCancel = NonNullable<Extract<RenewResult, { kind: 'renewed' }>['cancel']>
 
@@ -102,8 +100,6 @@ export class LeasedExecution {
   /** Position among the executions that wait for a slot. */
   order = 0
   pendingCancel: PendingCancel | undefined
-  /** The permits of its limits. */
-  permits: readonly Permit[] = NO_PERMITS
   /** Set if the execution is about to end, and its handler may undo its steps before. */
   unwinding: Unwinding | undefined
   /** The handler has the signal, so it may react to an abort at any time. */

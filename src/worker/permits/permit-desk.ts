@@ -38,7 +38,7 @@ export type AskAnswer =
   | { readonly kind: 'granted'; readonly permit: Permit | undefined }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** A wish for permits of a key. */
+/** A request of this worker for permits of a key. */
 export interface Ask {
   readonly key: KeyPermits
   readonly weight: number

@@ -80,6 +80,7 @@ export class Permits {
   readonly #options: PermitsOptions
   readonly #listener: PermitListener
   readonly #keys = new Map<string, KeyPermits>()
+  readonly #granted = new Map<LeasedExecution, readonly Permit[]>()
   readonly #desks = new Map<Partition, PermitDesk>()
   readonly #blocked = new BlockedWork()
   readonly #renewal: PermitRenewal
@@ -163,9 +164,9 @@ export class Permits {
 
   /** Takes the permits of an execution back: its attempt has ended, or will not start. */
   release(leased: LeasedExecution, hasStarted: boolean): void {
-    const { permits } = leased
-    if (permits.length === 0) return
-    leased.permits = []
+    const permits = this.#granted.get(leased)
+    if (permits === undefined) return
+    this.#granted.delete(leased)
     for (const permit of permits) {
       const { key } = permit
       key.users.delete(leased)
@@ -293,9 +294,13 @@ export class Permits {
     }
   }
 
+  #grantedTo(leased: LeasedExecution): readonly Permit[] {
+    return this.#granted.get(leased) ?? []
+  }
+
   #grant(leased: LeasedExecution, permit: Permit): void {
     const { key } = permit
-    leased.permits = [...leased.permits, permit]
+    this.#granted.set(leased, [...this.#grantedTo(leased), permit])
     key.users.add(leased)
     key.noteWeight(permit.weight)
     key.noteUse(this.#now)
@@ -360,7 +365,7 @@ export class Permits {
     }
   }
 
-  /** Tells the limit which partitions wait, so that a return names them. */
+  /** Registers the partitions that wait with the limit, so that a return names them. */
   #register(blocked: BlockedKey): void {
     for (const waitingIn of blocked.unregistered) {
       this.#deskOf(blocked.key).ask({ key: blocked.key, weight: blocked.nextWeight, waitingIn })
@@ -424,11 +429,13 @@ export class Permits {
     key.lapse()
     this.#deskOf(key).giveBackStray(key, left)
     for (const leased of users) {
-      leased.permits = leased.permits.filter((permit) => permit.key !== key)
+      this.#granted.set(
+        leased,
+        this.#grantedTo(leased).filter((permit) => permit.key !== key),
+      )
       const onAnswer = (answer: AskAnswer) => {
         if (answer.kind === 'refused') this.#listener.onLapsed(leased)
-        else if (answer.permit !== undefined && key.users.has(leased))
-          leased.permits = [...leased.permits, answer.permit]
+        else if (answer.permit !== undefined && key.users.has(leased)) this.#grant(leased, answer.permit)
         else if (answer.permit !== undefined) this.#putBack(answer.permit)
       }
       this.#deskOf(key).ask({ key, weight: 0, onAnswer })
