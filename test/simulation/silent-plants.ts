@@ -39,7 +39,9 @@ export const silentPlants: readonly Plant[] = [
     mistake: 'a claim that is repeated after a lost reply hands out nothing',
     plant: () =>
       change('claimForWorker', (right, tx, input) =>
-        input.repeated === true ? { kind: 'claimed', executions: [], more: false, gates: [], at: tx.now } : right(tx, input),
+        input.repeated === true
+          ? { kind: 'claimed', executions: [], more: false, gates: [], at: tx.now }
+          : right(tx, input),
       ),
   },
 ]
