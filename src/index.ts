@@ -54,6 +54,15 @@ export type { FlowProgress } from './client/flows/flow-submission.ts'
 export type { HoldLaneOptions, LaneHandle, LaneSettings, LaneStatus } from './client/lanes/lane-handle.ts'
 export type { LaneSummary, LanesOptions } from './client/lanes/lane-listing.ts'
 export type { LaneRates } from './client/lanes/lane-rates.ts'
+export type {
+  HoldLimitOptions,
+  LimitCalls,
+  LimitChange,
+  LimitHeld,
+  LimitKeyOptions,
+} from './client/limits/limit-calls.ts'
+export type { DescribeLimitOptions, LimitDescription, LimitInfo } from './client/limits/limit-listing.ts'
+export type { LimitOptions, RateOptions } from './client/limits/limit-terms.ts'
 export type { FairShare } from './client/define/fairness.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'

@@ -129,11 +129,15 @@ const summaries: Record<OperationName, string> = {
     'Returns permits, and names the partitions whose blocked work can use them. Idempotent per request id.',
   renewPermits: 'Extends the permits of a worker process. Permits that have lapsed are not revived.',
   holdLimit: 'Holds back one key of a limit for all workers.',
+  liftHold: 'Ends the hold of a key, and names the partitions whose blocked work can use its permits.',
+  wakeWaiting: 'After a change of a limit, names the partitions whose blocked work can use its permits.',
   blockExecution:
     'Gives back an execution for which a limit has no permit. It is blocked, with its place and its attempts as they were before the claim.',
   openGates: 'Releases executions that a limit blocks, as many as permits are free.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
+  reconcileBlocked:
+    'Verifies that every execution which a limit blocks has a gate that will release it, and repairs or opens gates that do not.',
 }
 
 /** Operations that write, but change no execution. */
@@ -157,6 +161,8 @@ const asideFromExecutions: readonly OperationName[] = [
   'returnPermits',
   'renewPermits',
   'holdLimit',
+  'liftHold',
+  'wakeWaiting',
   'reconcileLimits',
   'renewDuties',
   'leaveDuties',

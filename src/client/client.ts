@@ -48,6 +48,7 @@ import type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 import { LaneHandle } from './lanes/lane-handle.ts'
 import { listLanes } from './lanes/lane-listing.ts'
 import type { LaneSummary, LanesOptions } from './lanes/lane-listing.ts'
+import { LimitCalls } from './limits/limit-calls.ts'
 import { listExecutions } from './lists/listing.ts'
 import type { ExecutionPage, ListOptions } from './lists/listing.ts'
 import { readChildren, readSignals, readSteps } from './lists/step-listing.ts'
@@ -90,6 +91,8 @@ export class Client implements FlowClient {
   readonly #calls: Throwing<Calls>
   readonly #ends: EndWatcher
   readonly #abort = new AbortController()
+  /** Limits: defined, changed live, inspected, held back and deleted by name. */
+  readonly limits: LimitCalls
   #closing: Promise<void> | undefined
 
   constructor(store: Store, runtime: Runtime, options: ClientOptions = {}) {
@@ -103,6 +106,7 @@ export class Client implements FlowClient {
     this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens, within)
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
+    this.limits = new LimitCalls(() => this.#open())
     this.#ends = new EndWatcher(store, runtime)
     this.batcher.hints.onEnd((partition, id) => this.#ends.expect(partition, id))
   }
@@ -352,10 +356,7 @@ export class Client implements FlowClient {
    * await fabric.worker(instanceId).drain({ reason: 'deploy' })
    */
   worker(instanceId: string): WorkerHandle {
-    return new WorkerHandle(() => {
-      this.#refuseIfClosed()
-      return this.#session
-    }, instanceId)
+    return new WorkerHandle(() => this.#open(), instanceId)
   }
 
   /** One lane: hold it, resume it, give it a weight. */
@@ -448,6 +449,11 @@ export class Client implements FlowClient {
       return new FlowHandle(this, flowId, graph, kind)
     }
     return new FlowHandle(this, flowId, graph, isReplaced ? 'replaced' : 'created', since)
+  }
+
+  #open(): Session {
+    this.#refuseIfClosed()
+    return this.#session
   }
 
   #refuseIfClosed(): void {

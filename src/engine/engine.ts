@@ -22,6 +22,7 @@ import { flowProjector } from './scanners/flow-projector.ts'
 import { indexReconciler } from './scanners/index-reconciler.ts'
 import { quotaReconciler } from './scanners/quota-reconciler.ts'
 import { retentionTrimmer } from './scanners/retention-trimmer.ts'
+import { unblock } from './scanners/unblock.ts'
 import { laneCopier } from './scanners/lane-copier.ts'
 import { workerSweep } from './scanners/worker-sweep.ts'
 import { Supervisor } from './runner/supervisor.ts'
@@ -37,6 +38,7 @@ export type ScannerName =
   | 'worker_sweep'
   | 'lane_copier'
   | 'quota_reconciler'
+  | 'unblock'
 
 export const LEAST_INTERVAL_MS = 10
 /** How long `close` waits for calls in flight. */
@@ -107,6 +109,7 @@ export function startEngine(options: EngineOptions): Engine {
     startScanner(workerSweep),
     startScanner(laneCopier),
     startScanner(quotaReconciler),
+    startScanner(unblock),
   ]
   if (duties !== undefined) supervisor.start(duties)
 
@@ -149,6 +152,7 @@ const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)(
   worker_sweep: checkInterval,
   lane_copier: checkInterval,
   quota_reconciler: checkInterval,
+  unblock: checkInterval,
 })
 
 function checkInterval(everyMs: unknown, field: string): number {

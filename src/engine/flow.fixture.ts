@@ -144,4 +144,5 @@ const allScanners = [
   'worker_sweep',
   'lane_copier',
   'quota_reconciler',
+  'unblock',
 ]

@@ -54,6 +54,8 @@ export {
   FLOW_EDGE_MAX,
   FLOW_MEMBER_MAX,
   FLOW_RECONCILE_COUNT,
+  BLOCKED_RECONCILE_COUNT,
+  GATE_OPEN_MAX,
   GATE_RELEASE_MAX,
   GATE_WAIT_MAX_MS,
   GRAPH_SEARCH_MAX,
@@ -74,7 +76,9 @@ export {
   GATE_OPEN_MAX,
   CLAIM_PERMIT_MAX,
   LIMIT_OVERDUE_MS,
+  LIMIT_PAGE_MAX,
   LIMIT_PROBE_MS,
+  LIMIT_WAKE_COUNT,
   LINK_BUFFERED_MAX,
   LIST_PAGE_MAX,
   LIST_SCAN_COUNT,
@@ -347,6 +351,8 @@ export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'
+export type { Holder, KeyHold, KeyUsage } from './operations/limits/describe-limit.ts'
+export type { KeyWake } from './operations/limits/wake-waiting.ts'
 export type { PermitReturn, ReturnAnswer } from './operations/limits/return-permits.ts'
 export type { NextRoom } from './rules/limit-usage.ts'
 export type { LimitKey } from './lifecycle/limits/gauges.ts'
@@ -378,6 +384,7 @@ export { purgeExecutions } from './operations/upkeep/purge-executions.ts'
 export type { PurgeInput } from './operations/upkeep/purge-executions.ts'
 export type { SiblingCancelOutcome } from './operations/upkeep/reconcile-cancels.ts'
 export type { DependencyCursor, DependencyProblem } from './operations/upkeep/reconcile-dependencies.ts'
+export type { BlockedCursor, BlockedProblem } from './operations/upkeep/reconcile-blocked.ts'
 export type { LimitCursor, LimitProblem } from './operations/upkeep/reconcile-limits.ts'
 export { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
 export type { ReconcileCursor } from './operations/upkeep/reconcile-indexes.ts'

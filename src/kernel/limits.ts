@@ -300,6 +300,12 @@ export const LIMIT_HOLD_MAX_MS = 86_400_000
 export const DELETED_LIMIT_MS = 2_592_000_000
 /** Keys of a limit that one listing returns. */
 export const LIMIT_PAGE_MAX = 200
+/** Processes that hold permits of a key, of which its description names the first. */
+export const NAMED_HOLDER_MAX = 50
+/** Keys of a limit that one step examines for waiting work. */
+export const LIMIT_WAKE_COUNT = 50
+/** Executions blocked by limits that one step of the scanner examines. */
+export const BLOCKED_RECONCILE_COUNT = 50
 /** Keys of a limit that one step of the reconciler examines. */
 export const LIMIT_RECONCILE_COUNT = 20
 /** How long what has expired is left to the due pass before the reconciler of limits reports it. */

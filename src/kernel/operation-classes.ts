@@ -95,7 +95,11 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   returnPermits: 'optimistic',
   renewPermits: 'optimistic',
   holdLimit: 'optimistic',
+  liftHold: 'optimistic',
+  // Decides by the keys of a limit.
+  wakeWaiting: 'locked',
   reconcileLimits: 'loose',
+  reconcileBlocked: 'loose',
   blockExecution: 'optimistic',
   openGates: 'optimistic',
   renewDuties: 'optimistic',
@@ -114,6 +118,7 @@ const REPAIRING_OPERATIONS: readonly OperationName[] = [
   'reconcileSiblingCancels',
   'reconcileFlowCancels',
   'reconcileLimits',
+  'reconcileBlocked',
 ]
 
 /** Whether an operation never writes, so that a store may run it beside a writer. */

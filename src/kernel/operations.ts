@@ -42,11 +42,13 @@ import { suspendExecution } from './operations/journal/suspend-execution.ts'
 import { inspectPartition } from './operations/upkeep/inspect-partition.ts'
 import { defineLimit, deleteLimit } from './operations/limits/define-limit.ts'
 import { describeLimit, listLimits } from './operations/limits/describe-limit.ts'
-import { holdLimit } from './operations/limits/hold-limit.ts'
+import { holdLimit, liftHold } from './operations/limits/hold-limit.ts'
 import { openGates } from './operations/limits/open-gates.ts'
+import { wakeWaiting } from './operations/limits/wake-waiting.ts'
 import { renewPermits } from './operations/limits/renew-permits.ts'
 import { returnPermits } from './operations/limits/return-permits.ts'
 import { takePermits } from './operations/limits/take-permits.ts'
+import { reconcileBlocked } from './operations/upkeep/reconcile-blocked.ts'
 import { reconcileLimits } from './operations/upkeep/reconcile-limits.ts'
 import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
 import { listQueues } from './operations/executions/list-queues.ts'
@@ -147,7 +149,10 @@ export const operations = {
   returnPermits,
   renewPermits,
   holdLimit,
+  liftHold,
+  wakeWaiting,
   reconcileLimits,
+  reconcileBlocked,
   blockExecution,
   openGates,
   renewDuties,
@@ -185,6 +190,7 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'returnPermits',
   'renewPermits',
   'reconcileLimits',
+  'reconcileBlocked',
   'blockExecution',
   'openGates',
 ]

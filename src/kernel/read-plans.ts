@@ -12,7 +12,8 @@ import { DUTIES_ID } from './model/duties-schema.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import { lanesRange } from './operations/lanes/list-lanes.ts'
 import type { LimitKey } from './lifecycle/limits/gauges.ts'
-import { keysRange, listLimitsRange } from './operations/limits/describe-limit.ts'
+import { keysRange, listLimitsRange, namedHoldersRange } from './operations/limits/describe-limit.ts'
+import { waitingKeysRange } from './operations/limits/wake-waiting.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
 import {
   PURGE_INDEX,
@@ -248,18 +249,25 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   describeLimit: (plan, input) => {
     planLimit(plan, input)
     if (input.key === undefined) plan.page(keysRange(input))
-    else plan.record('gauge', gaugeId(input.name, input.key))
+    else {
+      const id = gaugeId(input.name, input.key)
+      plan.record('gauge', id)
+      plan.page(namedHoldersRange(id))
+    }
+  },
+  wakeWaiting: (plan, input) => {
+    planLimit(plan, input)
+    plan.page(waitingKeysRange(input))
   },
   takePermits: (plan, input) => planPermits(plan, input.requests, input.workerInstanceId),
   returnPermits: (plan, input) => planPermits(plan, input.returns, input.workerInstanceId),
   renewPermits: (plan, input) => {
     for (const { limit, key } of input.keys) plan.record('holding', holdingId(limit, key, input.workerInstanceId))
   },
-  holdLimit: (plan, input) => {
-    plan.record('limit_definition', input.limit)
-    plan.record('gauge', gaugeId(input.limit, input.key))
-  },
+  holdLimit: planLimitKey,
+  liftHold: planLimitKey,
   reconcileLimits: () => undefined,
+  reconcileBlocked: () => undefined,
   blockExecution: (plan, input) => {
     plan.record('execution', input.executionId)
     plan.record('gate', gateId(input.limit, input.key))
@@ -329,6 +337,11 @@ function planWorker(plan: Plan, input: { readonly workerInstanceId: string }): v
 
 function planLimit(plan: Plan, input: { readonly name: string }): void {
   plan.record('limit_definition', input.name)
+}
+
+function planLimitKey(plan: Plan, { limit, key }: LimitKey): void {
+  plan.record('limit_definition', limit)
+  plan.record('gauge', gaugeId(limit, key))
 }
 
 function planPermits(plan: Plan, keys: readonly LimitKey[], workerInstanceId: string): void {

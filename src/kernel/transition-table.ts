@@ -551,6 +551,9 @@ export const transitions: Transitions = {
   returnPermits: { absent: to('absent'), ...untouched },
   renewPermits: { absent: to('absent'), ...untouched },
   holdLimit: inAnyCase('limit_not_found'),
+  liftHold: inAnyCase('limit_not_found'),
+  wakeWaiting: { absent: to('absent'), ...untouched },
+  reconcileBlocked: { absent: to('absent'), ...untouched, blocked: to('blocked', 'eligible') },
   reconcileLimits: { absent: to('absent'), ...untouched },
   blockExecution: {
     absent: notFound,

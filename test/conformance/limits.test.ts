@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { LIMIT_HOLD_MAX_MS } from '../../src/kernel/index.ts'
+import { LIMIT_HOLD_MAX_MS, LIMIT_WAKE_COUNT } from '../../src/kernel/index.ts'
+import type { Position } from '../../src/kernel/index.ts'
 import { GivenLimits, LIMIT, TTL_MS } from './given-limits.ts'
 import { conforms } from './harness.ts'
 
@@ -80,6 +81,22 @@ conforms('describeLimit', ({ fabric, clock }) => {
       ['c', 5],
     ])
     expect(second).toMatchObject({ keys: [{ key: 'a', held: 1, holders: 1 }], cursor: undefined })
+  })
+
+  test('names the processes that hold permits of one key', async () => {
+    await limits.limit({ concurrency: 9 })
+    await limits.take(2, { key: 'acme' })
+    await limits.take(3, { key: 'acme' }, { process: 'p2' })
+    await limits.take(1, { key: 'acme' }, { process: 'p3' })
+    await limits.giveBack(1, { key: 'acme' }, { process: 'p3' })
+
+    expect(await limits.run('describeLimit', { name: LIMIT, key: 'acme', limit: 1 })).toMatchObject({
+      holders: [
+        { workerInstanceId: 'p1', count: 2, expiresAt: clock.now() + TTL_MS },
+        { workerInstanceId: 'p2', count: 3 },
+      ],
+    })
+    expect(await limits.run('describeLimit', { name: LIMIT, key: 'other', limit: 1 })).toMatchObject({ holders: [] })
   })
 
   test('shows how full a key is, and when it has room', async () => {
@@ -173,6 +190,107 @@ conforms('holdLimit', ({ fabric, clock }) => {
 
   test('refuses a limit that does not exist', async () => {
     expect(await hold(500)).toMatchObject({ kind: 'refused', code: 'limit_not_found' })
+  })
+})
+
+conforms('liftHold', ({ fabric, clock }) => {
+  const limits = new GivenLimits(fabric)
+  const hold = () =>
+    limits.run('holdLimit', { limit: LIMIT, key: '', retryAfterMs: 500, by: 'ada', reason: 'the provider is down' })
+  const lift = () => limits.run('liftHold', { limit: LIMIT, key: '' })
+
+  test('ends a hold before its time, and names the partitions whose work can go on', async () => {
+    await limits.limit({ concurrency: 3 })
+    await hold()
+    await limits.take(1, { waitingIn: 3 })
+
+    expect(await lift()).toEqual({ kind: 'hold_lifted', wakes: [{ partition: 3, permits: 3 }] })
+
+    expect(await limits.take(2)).toMatchObject({ granted: 2 })
+    expect(await lift()).toEqual({ kind: 'limit_not_held' })
+  })
+
+  test('changes nothing of a key that is not held, or not held any more', async () => {
+    await limits.limit()
+    expect(await lift()).toEqual({ kind: 'limit_not_held' })
+    await hold()
+    clock.advance(500)
+    const before = await limits.dump()
+
+    expect(await lift()).toEqual({ kind: 'limit_not_held' })
+    expect(await limits.dump()).toEqual(before)
+  })
+
+  test('refuses a limit that does not exist', async () => {
+    expect(await lift()).toMatchObject({ kind: 'refused', code: 'limit_not_found' })
+  })
+
+  test('a hold names who set it and why, until it is over', async () => {
+    await limits.limit()
+    await hold()
+    const holdOf = async () => {
+      const described = await limits.run('describeLimit', { name: LIMIT, key: '', limit: 1 })
+      return described.kind === 'refused' ? undefined : described.keys[0]?.hold
+    }
+
+    expect(await holdOf()).toEqual({ until: clock.now() + 500, by: 'ada', reason: 'the provider is down' })
+    clock.advance(500)
+    expect(await holdOf()).toBeUndefined()
+    await limits.take(1)
+    expect((await limits.dump()).records.find(({ type }) => type === 'gauge')).toMatchObject({ heldBy: undefined })
+  })
+})
+
+conforms('wakeWaiting', ({ fabric }) => {
+  const limits = new GivenLimits(fabric)
+  const wake = (cursor?: Position) => limits.run('wakeWaiting', { name: LIMIT, cursor })
+
+  test('names the partitions that wait for a key which a change has given room, once', async () => {
+    await limits.limit({ concurrency: 1 })
+    await limits.take(1, { key: 'acme' })
+    for (const waitingIn of [0, 5]) await limits.take(1, { key: 'acme', waitingIn })
+    expect((await wake()).wakes).toEqual([])
+
+    await limits.limit({ concurrency: 4 })
+
+    expect((await wake()).wakes).toEqual([
+      { key: 'acme', partition: 0, permits: 2 },
+      { key: 'acme', partition: 5, permits: 1 },
+    ])
+    expect((await wake()).wakes).toEqual([])
+  })
+
+  test('lets everything pass that waits for a deleted limit', async () => {
+    await limits.limit({ concurrency: 1 })
+    await limits.take(1)
+    await limits.take(1, { waitingIn: 2 })
+    await limits.run('deleteLimit', { name: LIMIT })
+
+    const { wakes } = await wake()
+
+    expect(wakes).toMatchObject([{ key: '', partition: 2 }])
+    expect(wakes[0]!.permits).toBeGreaterThan(1_000_000)
+  })
+
+  test('covers all keys, page by page', async () => {
+    const keys = Array.from({ length: LIMIT_WAKE_COUNT + 3 }, (_, n) => `key-${n}`)
+    await limits.limit({ concurrency: 1 })
+    for (const key of keys) {
+      await limits.take(1, { key })
+      await limits.take(1, { key, waitingIn: 1 })
+    }
+    await limits.limit({ concurrency: 2 })
+
+    const first = await wake()
+    const second = await wake(first.cursor)
+
+    expect([first.wakes.length, second.wakes.length]).toEqual([LIMIT_WAKE_COUNT, 3])
+    expect(second.cursor).toBeUndefined()
+    expect([...first.wakes, ...second.wakes].map(({ key }) => key).sort()).toEqual(keys.sort())
+  })
+
+  test('of a limit that does not exist names nothing', async () => {
+    expect(await wake()).toEqual({ kind: 'waiting_woken', wakes: [], cursor: undefined })
   })
 })
 

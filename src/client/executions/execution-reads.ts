@@ -1,6 +1,8 @@
 /** Descriptions and explanations of executions as the client returns them. Refusals are thrown. */
 import type { ExecutionId, Explanation } from '../../kernel/index.ts'
+import { limitPartition } from '../../stores/partitions.ts'
 import { decodeValue } from '../checks/payload.ts'
+import type { BlockingLimit } from '../limits/limit-text.ts'
 import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { describe, summarise } from './description.ts'
@@ -45,7 +47,11 @@ export async function readExplanation(
   idOrKey: string,
 ): Promise<{ readonly explanation: Explanation; readonly text: string }> {
   const { explanation, unwinding } = unwrap(await explainExecution(session, idOrKey))
-  const context = { skippedBy: await skippedBy(session, explanation), workers: await workersFor(session, explanation) }
+  const context = {
+    skippedBy: await skippedBy(session, explanation),
+    workers: await workersFor(session, explanation),
+    limit: await blockingLimit(session, explanation),
+  }
   const text = explanationText(explanation, context)
   return { explanation, text: unwinding === undefined ? text : `${unwindingText(unwinding)} ${text}` }
 }
@@ -53,6 +59,16 @@ export async function readExplanation(
 /** The live workers that serve an execution which waits for one. */
 async function workersFor(session: Session, explanation: Explanation): Promise<ServingWorkers | undefined> {
   return explanation.why === 'waits_for_worker' ? await servingWorkers(session, explanation) : undefined
+}
+
+/** The limit that blocks an execution, with the usage of its key. */
+async function blockingLimit(session: Session, explanation: Explanation): Promise<BlockingLimit | undefined> {
+  if (explanation.why !== 'blocked' || explanation.limit === undefined) return undefined
+  const { limit: name, key } = explanation.limit
+  const partition = limitPartition(name, session.settings)
+  const { result } = await session.runIn(partition, 'describeLimit', { name, key, limit: 1 })
+  if (result.kind === 'refused') return undefined
+  return { limit: result.limit, usage: result.keys[0], at: result.at }
 }
 
 /** The upstream because of which an execution was skipped, unless it has been removed since. */

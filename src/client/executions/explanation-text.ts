@@ -19,13 +19,12 @@ import type {
   Failure,
   InputRefusals,
   LaneHold,
-  LimitBlock,
-  LimitCause,
   Outcome,
   TimeoutBehaviour,
   Unwinding,
 } from '../../kernel/index.ts'
-
+import { limitText } from '../limits/limit-text.ts'
+import type { BlockingLimit } from '../limits/limit-text.ts'
 import type { ServingWorkers } from '../workers/serving-workers.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
@@ -39,16 +38,19 @@ export interface ExplanationContext {
   readonly skippedBy?: SkippedBy | undefined
   /** The live workers that serve its queue; undefined if they are not known. */
   readonly workers?: ServingWorkers | undefined
+  /** The limit that blocks it, as it is now. */
+  readonly limit?: BlockingLimit | undefined
 }
 
-export function explanationText(explanation: Explanation, { skippedBy, workers }: ExplanationContext = {}): string {
+export function explanationText(explanation: Explanation, context: ExplanationContext = {}): string {
+  const { skippedBy, workers, limit } = context
   switch (explanation.why) {
     case 'waits_for_worker':
       return waitingText(explanation, workers)
     case 'delayed':
       return delayedText(explanation)
     case 'blocked':
-      return explanation.waitsForCount > 0 ? dependencyText(explanation) : blockedText(explanation)
+      return explanation.waitsForCount > 0 ? dependencyText(explanation) : blockedText(explanation, limit)
     case 'running':
       return runningText(explanation)
     case 'suspended':
@@ -87,23 +89,12 @@ const blockText: Readonly<Record<BlockCause, string>> = {
   hold: 'nothing of its flow runs before the flow is whole and sealed',
 }
 
-function blockedText({ since, by, limit }: Extract<Explanation, { why: 'blocked' }>): string {
-  if (limit !== undefined) return limitText(since, limit)
+function blockedText(
+  { since, by, limit }: Extract<Explanation, { why: 'blocked' }>,
+  now: BlockingLimit | undefined,
+): string {
+  if (limit !== undefined) return limitText(since, limit, now)
   return `It is held back since ${instant(since)}: ${blockText[by]}.`
-}
-
-const causeText: Readonly<Record<LimitCause, string>> = {
-  rate: 'its rate is used up',
-  concurrency: 'as many as it allows are running',
-  held: 'a handler was asked to retry later',
-  unknown: 'no limit of this name is defined',
-  holders: 'too many worker processes hold permits of it',
-}
-
-function limitText(since: number, { limit, key, cause, until, ahead, aheadLimit }: LimitBlock): string {
-  const name = key === '' ? `the limit ${limit}` : `the limit ${limit}, key ${key}`
-  const before = ahead >= aheadLimit ? `at least ${ahead}` : String(ahead)
-  return `It waits since ${instant(since)} for ${name}: ${causeText[cause]}. ${before} are ahead of it in its partition; the next is released at ${instant(until)} at the latest.`
 }
 
 function dependencyText(explanation: Extract<Explanation, { why: 'blocked' }>): string {

@@ -30,6 +30,8 @@ export const limit = record('limit_definition', {
   deletedAt: rare(whole),
   /** Set once an operator has changed it. From then on definitions in programs do not apply. */
   isManual: rare(flag),
+  /** Why it was changed last. */
+  changeReason: rare(text),
 })
 
 /** The definition of a limit. It applies to each of its keys alone. */
@@ -69,6 +71,9 @@ export const gauge = record('gauge', {
   createdAt: whole,
   /** Executions that hold permits and give way to later ones, the oldest first. */
   runners: rare(frozenList(runner)),
+  /** Who holds the key back, and why. */
+  heldBy: rare(text),
+  heldReason: rare(text),
 })
 
 /** The usage of one key of a limit. Removed when nothing is held and the window is empty. */

@@ -1,5 +1,5 @@
 /** Calls that concern limits: their definitions, their permits, and the work that they block. */
-import { LIMIT_PROBE_MS } from '../../../src/kernel/index.ts'
+import { LIMIT_OVERDUE_MS, LIMIT_PROBE_MS } from '../../../src/kernel/index.ts'
 import type { TakeInput } from '../../../src/kernel/index.ts'
 import { fences } from './holder-trials.ts'
 import { LIMIT } from './limit-situations.ts'
@@ -28,6 +28,16 @@ function used(world: World): void {
   step(world, 0, { operation: 'takePermits', input: take })
 }
 
+function held(world: World): void {
+  used(world)
+  step(world, 0, { operation: 'holdLimit', input: hold })
+}
+
+function deleted(world: World): void {
+  used(world)
+  step(world, 0, { operation: 'deleteLimit', input: nameOnly })
+}
+
 function trial(call: OperationCall, manner = '', prepare?: (world: World) => void, atMs = SOON_MS): Trial {
   return { ...call, manner, atMs, blobs: [], about: 'limit', prepare }
 }
@@ -35,7 +45,7 @@ function trial(call: OperationCall, manner = '', prepare?: (world: World) => voi
 const nameOnly = { name: LIMIT.limit }
 const giveBack = { requestId: 'return-1', ...PROCESS, returns: [{ ...LIMIT, count: 1 }] }
 const renewal = { ...PROCESS, ttlMs: 33_000, keys: [LIMIT] }
-const hold = { ...LIMIT, retryAfterMs: 5_000 }
+const hold = { ...LIMIT, retryAfterMs: 5_000, by: 'ada', reason: 'the provider is down' }
 const unneeded = { limit: 'other', key: '', cause: 'rate', retryAfterMs: 500 } as const
 
 export const limitTrials: readonly Trial[] = [
@@ -54,7 +64,19 @@ export const limitTrials: readonly Trial[] = [
   trial({ operation: 'renewPermits', input: renewal }, 'of what was taken', used),
   trial({ operation: 'holdLimit', input: hold }),
   trial({ operation: 'holdLimit', input: hold }, 'one that is defined', define),
+  trial({ operation: 'liftHold', input: LIMIT }),
+  trial({ operation: 'liftHold', input: LIMIT }, 'of one that is not held', used),
+  trial({ operation: 'liftHold', input: LIMIT }, 'of one that is held', held),
+  trial({ operation: 'wakeWaiting', input: nameOnly }),
+  trial({ operation: 'wakeWaiting', input: nameOnly }, 'of one that was deleted', deleted),
   trial({ operation: 'reconcileLimits', input: {} }, '', used),
+  trial({ operation: 'reconcileBlocked', input: {} }),
+  trial(
+    { operation: 'reconcileBlocked', input: {} },
+    'a gate is overdue',
+    undefined,
+    SOON_MS + LIMIT_PROBE_MS + LIMIT_OVERDUE_MS,
+  ),
   ...fences.map(({ name, fence }) =>
     trial(
       { operation: 'blockExecution', input: { executionId, fence, ...LIMIT, cause: 'rate', retryAfterMs: 700 } },

@@ -31,12 +31,21 @@ export function gaugeOf(tx: Tx, limit: Limit, key: string): Gauge {
       waiting: undefined,
       createdAt: tx.now,
       runners: undefined,
+      heldBy: undefined,
+      heldReason: undefined,
     }
   }
   found.window = trimWindow(found.window, windowMs, tx.now)
   found.windowMs = windowMs
-  if (found.heldUntil !== undefined && found.heldUntil <= tx.now) found.heldUntil = undefined
+  if (found.heldUntil !== undefined && found.heldUntil <= tx.now) endHold(found)
   return found
+}
+
+/** Ends the hold of a key. The caller puts the gauge. */
+export function endHold(gauge: Gauge): void {
+  gauge.heldUntil = undefined
+  gauge.heldBy = undefined
+  gauge.heldReason = undefined
 }
 
 /** Returns the permits that a process holds of a key. A holding that has expired is not valid, even if it still exists. */

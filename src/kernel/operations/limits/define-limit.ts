@@ -11,6 +11,7 @@ export interface DefineLimitInput {
   readonly by?: string | undefined
   /** The definition of a program. It does not apply once an operator has changed or deleted the limit. */
   readonly isDeclared?: boolean | undefined
+  readonly reason?: string | undefined
 }
 
 export interface DefineLimitResult {
@@ -44,6 +45,7 @@ export function defineLimit(tx: Tx, input: DefineLimitInput): DefineLimitResult 
     changedBy: input.by,
     deletedAt: undefined,
     isManual,
+    changeReason: input.reason,
   })
   return { kind: existing === undefined ? 'limit_defined' : 'limit_changed', version }
 }
@@ -60,6 +62,7 @@ function isSame({ rate, concurrency }: Limit, input: DefineLimitInput): boolean 
 export interface DeleteLimitInput {
   readonly name: string
   readonly by?: string | undefined
+  readonly reason?: string | undefined
 }
 
 export type DeleteLimitResult =
@@ -74,6 +77,7 @@ export function deleteLimit(tx: Tx, input: DeleteLimitInput): DeleteLimitResult 
   limit.deletedAt = tx.now
   limit.changedAt = tx.now
   limit.changedBy = input.by
+  limit.changeReason = input.reason
   limit.version = limit.version + 1
   tx.put(limit)
   return { kind: 'limit_deleted' }

@@ -1,6 +1,6 @@
 /** Lists limits, and describes one with the usage of its keys. */
-import { LIMIT_PAGE_MAX } from '../../limits.ts'
-import { LIMITS_INDEX, gaugeId, keysIndex } from '../../model/indexes.ts'
+import { LIMIT_PAGE_MAX, NAMED_HOLDER_MAX } from '../../limits.ts'
+import { LIMITS_INDEX, gaugeId, holdersIndex, keysIndex } from '../../model/indexes.ts'
 import type { Gauge, Limit } from '../../model/limit-schema.ts'
 import type { Instant } from '../../model/records.ts'
 import type { Position } from '../../model/order.ts'
@@ -46,6 +46,21 @@ export interface DescribeLimitInput {
   readonly limit: number
 }
 
+/** A handler or an operator holds a key back. */
+export interface KeyHold {
+  readonly until: Instant
+  readonly by: string | undefined
+  readonly reason: string | undefined
+}
+
+/** A worker process with permits of a key. */
+export interface Holder {
+  readonly workerInstanceId: string
+  readonly count: number
+  /** When they lapse unless the process renews them. */
+  readonly expiresAt: Instant
+}
+
 /** The usage of one key. */
 export interface KeyUsage {
   readonly key: string
@@ -55,8 +70,8 @@ export interface KeyUsage {
   readonly holders: number
   /** The weight in the window of the rate. */
   readonly used: number
-  /** Until when a handler holds the key back. */
-  readonly heldUntil: Instant | undefined
+  /** Set while the key is held back for all workers. */
+  readonly hold: KeyHold | undefined
   /** Execution partitions with work that waits for the key. */
   readonly waitingPartitions: number
   /** When the next permits are free; absent if only a release makes room. */
@@ -70,6 +85,8 @@ export type DescribeLimitResult =
       /** The busiest first, by powers of two. */
       readonly keys: KeyUsage[]
       readonly cursor: Position | undefined
+      /** If one key was asked for: the first processes that hold permits of it. */
+      readonly holders: Holder[]
       readonly at: Instant
     }
   | Refused<'limit_not_found'>
@@ -80,7 +97,8 @@ export function describeLimit(tx: Tx, input: DescribeLimitInput): DescribeLimitR
   if (input.key !== undefined) {
     const gauge = tx.get('gauge', gaugeId(input.name, input.key))
     const keys = gauge === undefined ? [] : [usageOf(limit, gauge, tx.now)]
-    return { kind: 'limit_described', limit, keys, cursor: undefined, at: tx.now }
+    const holders = gauge === undefined ? [] : holdersOf(tx, gauge.id)
+    return { kind: 'limit_described', limit, keys, cursor: undefined, holders, at: tx.now }
   }
   const range = keysRange(input)
   const gauges = tx.scan(range, 'gauge')
@@ -89,22 +107,35 @@ export function describeLimit(tx: Tx, input: DescribeLimitInput): DescribeLimitR
   const last = gauges[gauges.length - 1]
   const isLast = gauges.length < range.limit || last === undefined
   const cursor = isLast ? undefined : { score: usageScore(last), id: last.id }
-  return { kind: 'limit_described', limit, keys, cursor, at: tx.now }
+  return { kind: 'limit_described', limit, keys, cursor, holders: [], at: tx.now }
 }
 
 export function keysRange({ name, cursor, limit }: DescribeLimitInput): Range {
   return { index: keysIndex(name), from: cursor, limit: Math.max(1, Math.min(limit, LIMIT_PAGE_MAX)) }
 }
 
+function holdersOf(tx: Tx, id: string): Holder[] {
+  const holders: Holder[] = []
+  for (const { workerInstanceId, count, expiresAt } of tx.scan(namedHoldersRange(id), 'holding')) {
+    // Others remember requests, and hold nothing.
+    if (count > 0 && expiresAt > tx.now) holders.push({ workerInstanceId, count, expiresAt })
+  }
+  return holders
+}
+
+export function namedHoldersRange(id: string): Range {
+  return { index: holdersIndex(id), limit: NAMED_HOLDER_MAX }
+}
+
 function usageOf(limit: Limit, gauge: Gauge, now: Instant): KeyUsage {
-  const { key, heldCount, holderCount, heldUntil, waiting } = gauge
+  const { key, heldCount, holderCount, heldUntil, heldBy, heldReason, waiting } = gauge
   const window = limit.rate === undefined ? [] : trimWindow(gauge.window, limit.rate.windowMs, now)
   return {
     key,
     held: heldCount,
     holders: holderCount,
     used: weightOf(window),
-    heldUntil: heldUntil !== undefined && heldUntil > now ? heldUntil : undefined,
+    hold: heldUntil !== undefined && heldUntil > now ? { until: heldUntil, by: heldBy, reason: heldReason } : undefined,
     waitingPartitions: waiting?.length ?? 0,
     next: nextRoom(limit, { ...gauge, window }, 1, now),
   }

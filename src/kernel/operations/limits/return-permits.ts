@@ -1,12 +1,13 @@
 /** Returns permits of a worker process. Exact and idempotent: permits that lapsed, or were never taken, change nothing. */
 import { gaugeOf, keepRunners, liveHolding, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
+import { takeWakes } from '../../lifecycle/limits/wakes.ts'
+import type { LimitWake } from '../../lifecycle/limits/wakes.ts'
 import { PERMIT_REQUEST_MAX } from '../../limits.ts'
 import type { ExecutionId } from '../../model/base-records.ts'
-import type { Gauge, Limit } from '../../model/limit-schema.ts'
 import { joinName } from '../../model/names.ts'
 import type { Instant } from '../../model/records.ts'
-import { roomOf, weightUnder } from '../../rules/limit-usage.ts'
+import { weightUnder } from '../../rules/limit-usage.ts'
 import { refundWindow } from '../../rules/sliding-window.ts'
 import type { Tx } from '../../tx.ts'
 
@@ -31,7 +32,7 @@ export interface ReturnAnswer extends LimitKey {
   /** Permits that the process still holds. */
   readonly left: number
   /** Execution partitions with blocked work, and the permits that each should ask for. */
-  readonly wakes: { readonly partition: number; readonly permits: number }[]
+  readonly wakes: LimitWake[]
 }
 
 export interface ReturnResult {
@@ -74,20 +75,4 @@ function returnOne(tx: Tx, input: ReturnInput, given: PermitReturn, requestId: s
   tx.put(holding)
   tx.put(gauge)
   return { limit: name, key, returned, left: holding.count, wakes }
-}
-
-/** Divides the free room among the partitions that wait. Those that get none stay in line, in front of later ones. */
-function takeWakes(limit: Limit, gauge: Gauge, now: Instant): ReturnAnswer['wakes'] {
-  const waiting = gauge.waiting ?? []
-  const { permits } = roomOf(limit, gauge, 1, now)
-  const count = Math.min(waiting.length, permits)
-  if (count === 0) return []
-  const wakes: { readonly partition: number; readonly permits: number }[] = []
-  const share = Math.floor(permits / count)
-  const further = permits - share * count
-  for (const partition of waiting.slice(0, count)) {
-    wakes.push({ partition, permits: share + (wakes.length < further ? 1 : 0) })
-  }
-  gauge.waiting = count === waiting.length ? undefined : waiting.slice(count)
-  return wakes
 }

@@ -1,0 +1,72 @@
+/** Formats why a limit blocks an execution: which key, how full it is, how many are ahead, and when it has room. */
+import type { Instant, KeyUsage, Limit, LimitBlock, LimitCause } from '../../kernel/index.ts'
+
+/** The limit that blocks an execution, as it is now. */
+export interface BlockingLimit {
+  readonly limit: Pick<Limit, 'rate' | 'concurrency'>
+  /** Undefined if nothing of the key is used. */
+  readonly usage: KeyUsage | undefined
+  readonly at: Instant
+}
+
+/** `now` is undefined if the limit is not known: it was not asked, or does not exist. */
+export function limitText(since: Instant, block: LimitBlock, now: BlockingLimit | undefined): string {
+  const { limit, key, ahead, aheadLimit, until } = block
+  const name = key === '' ? `the limit '${limit}'` : `the limit '${limit}' with the key '${key}'`
+  const before = ahead >= aheadLimit ? `At least ${ahead} executions are` : aheadText(ahead)
+  const cause = now === undefined ? causeText[block.cause] : usageText(now)
+  const next = now === undefined ? '' : ` ${roomText(now)}`
+  return `It waits since ${instant(since)} for ${name}: ${cause}. ${before} ahead of it in its partition.${next} The next one asks for a permit at ${instant(until)} at the latest.`
+}
+
+function aheadText(ahead: number): string {
+  if (ahead === 0) return 'None is'
+  return ahead === 1 ? 'One execution is' : `${ahead} executions are`
+}
+
+const causeText: Readonly<Record<LimitCause, string>> = {
+  rate: 'its rate is used up',
+  concurrency: 'as many as it allows are running',
+  held: 'it is held back',
+  unknown: 'no limit of this name is defined, so nothing that needs it starts before it is',
+  holders: 'too many worker processes hold permits of it',
+}
+
+function usageText({ limit: { rate, concurrency }, usage }: BlockingLimit): string {
+  const { hold, held = 0, holders = 0, used = 0 } = usage ?? {}
+  const parts: string[] = []
+  if (hold !== undefined) {
+    const who = hold.by === undefined ? 'a handler that was asked to retry later holds' : `${hold.by} holds`
+    parts.push(`${who} it back until ${instant(hold.until)}${hold.reason === undefined ? '' : ` (${hold.reason})`}`)
+  }
+  if (rate !== undefined) parts.push(`${used} of ${rate.count} are used up in a window of ${spanText(rate.windowMs)}`)
+  if (concurrency !== undefined) {
+    parts.push(`${held} of ${concurrency} permits are held by ${holders} worker${holders === 1 ? '' : 's'}`)
+  }
+  return parts.join(', and ')
+}
+
+function roomText({ usage, at }: BlockingLimit): string {
+  const next = usage?.next
+  if (next === undefined) {
+    return usage === undefined ? 'It has room now.' : 'It has room when an execution that holds a permit ends.'
+  }
+  return next.afterMs === 0 ? 'It has room now.' : `It has room at ${instant(at + next.afterMs)}.`
+}
+
+/** The longest unit that divides it. */
+function spanText(ms: number): string {
+  for (const [unit, unitMs] of spans) if (ms % unitMs === 0) return `${ms / unitMs} ${unit}`
+  return `${ms} ms`
+}
+
+const spans = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
