@@ -8,6 +8,7 @@ import { Shell } from './session/shell.ts'
 const COMMANDS = [
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate'],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
+  ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
   ...['flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],

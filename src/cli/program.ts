@@ -9,6 +9,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { flowCommand } from './commands/flows/flow.ts'
 import { keysCommand } from './commands/keys/keys.ts'
 import { lanesCommand } from './commands/lanes/lanes.ts'
+import { limitsCommand } from './commands/limits/limits.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { reissueCommand } from './commands/waits/reissue.ts'
@@ -77,6 +78,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),
+    limitsCommand(shell),
     workersCommand(shell),
     keysCommand(shell),
     doctorCommand(shell),

@@ -10,6 +10,7 @@ const LOOKING: readonly (readonly string[])[] = [
   ['replay', 'a'],
   ['why', 'a'],
   ['lanes'],
+  ['limits'],
   ['doctor'],
   ['migrate'],
 ]

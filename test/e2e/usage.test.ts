@@ -4,6 +4,7 @@ import { COMMAND, errorIn, workplace } from './workplace.ts'
 
 const COMMANDS = [
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'flow', 'why', 'lanes', 'keys', 'doctor', 'migrate'],
+  ...['limits', 'workers'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
 ]
 

@@ -3,8 +3,9 @@ import { publicStates } from '../../../kernel/index.ts'
 import type { LaneHold } from '../../../kernel/index.ts'
 import type { LaneSummary } from '../../../client/index.ts'
 import { examples } from '../../args/help.ts'
+import { watch } from '../../process/watch.ts'
 import type { Output } from '../../text/output.ts'
-import type { Shell } from '../../session/shell.ts'
+import type { Session, Shell } from '../../session/shell.ts'
 import { table } from '../../text/table.ts'
 import { durationText } from '../../text/time-text.ts'
 import { holdCommand, weighCommand } from './change-lane.ts'
@@ -14,21 +15,39 @@ export function lanesCommand(shell: Shell): Command {
     .description('the lanes, with the number of executions in each state; pause, drain, resume and weigh them')
     .argument('[lane]', 'only this lane')
     .option('--rates', 'also how many executions came and ended in the last minute')
+    .option('--watch', 'show them again every second, until ctrl-c')
     .addCommand(holdCommand(shell, 'pause', 'stop claims; submits are accepted, and running executions continue'))
     .addCommand(holdCommand(shell, 'drain', 'refuse submits; waiting and running executions continue'))
     .addCommand(holdCommand(shell, 'disable', 'refuse submits and stop claims'))
     .addCommand(holdCommand(shell, 'resume', 'end a pause, a drain or a disablement'))
     .addCommand(weighCommand(shell))
-    .addHelpText('after', examples(['lanes', 'lanes slow --json', 'lanes pause slow --reason "the provider is down"']))
-    .action(async (lane: string | undefined, { rates = false }: { readonly rates?: boolean }, command: Command) => {
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const items = await fabric.lanes(lane, { rates })
-        if (output.isJson || items.length > 0) {
-          await output.answer({ items }, () => lanesText(items, output, shell.runtime.now()))
-        }
-        if (items.length === 0) output.remark('There are none.')
+    .addHelpText('after', examples(['lanes', 'lanes --watch', 'lanes pause slow --reason "the provider is down"']))
+    .action(async (lane: string | undefined, flags: LanesFlags, command: Command) => {
+      await shell.withFabric(command, {}, async (session) => {
+        const exitCode = await watch(shell.runtime, flags.watch === true, () =>
+          show(session, shell.runtime.now(), lane, flags),
+        )
+        shell.exitCode = exitCode ?? shell.exitCode
       })
     })
+}
+
+interface LanesFlags {
+  readonly rates?: boolean
+  readonly watch?: boolean
+}
+
+async function show(
+  { fabric, output }: Session,
+  now: number,
+  lane: string | undefined,
+  { rates = false, watch: isWatching = false }: LanesFlags,
+): Promise<void> {
+  const items = await fabric.lanes(lane, { rates })
+  const text = () => (items.length === 0 ? 'There are none.' : lanesText(items, output, now))
+  if (isWatching) await output.picture({ items }, text)
+  else if (output.isJson || items.length > 0) await output.answer({ items }, text)
+  else output.remark('There are none.')
 }
 
 /** Shows a column for each state that occurs, and those about settings and rates if any lane has them. */
