@@ -1,6 +1,6 @@
 /** Operators and programs define, change, inspect, hold and delete limits through the client, and blocked work follows. */
 import { describe, expect, test } from 'vitest'
-import { LimitCalls } from '../../src/client/limits/limit-calls.ts'
+import type { LimitCalls } from '../../src/client/limits/limit-calls.ts'
 import { LIMIT_HOLD_MAX_MS } from '../../src/kernel/index.ts'
 import type { LimitCause } from '../../src/kernel/index.ts'
 import { limitPartition } from '../../src/stores/partitions.ts'

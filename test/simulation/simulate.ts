@@ -6,12 +6,14 @@
  *   npm run simulate -- --plants               how many seeds it takes to find each planted fault
  *   npm run simulate -- --plant end_told_twice the worlds with one fault planted, as if it were a real one
  *   npm run simulate -- --explore              small worlds, in every order of calls and crashes
+ *   npm run simulate -- --limits --seeds 50    traffic that limits hold back; --minutes sets how long each takes
  */
 import { parseArgs } from 'node:util'
 import { DEFAULT_STEPS, drawConfig } from './config.ts'
 import type { WorldConfig } from './config.ts'
 import { exploreAll } from './explore.ts'
 import { searchPlant } from './find-plants.ts'
+import { traffic } from './limits/limit-world.ts'
 import { plantNamed, plants } from './plants.ts'
 import { describeConfig, describeHistory } from './report.ts'
 import { shorten } from './shorten.ts'
@@ -21,6 +23,7 @@ import { Tally } from './tally.ts'
 
 /** Failing worlds after which a run of many gives up. */
 const FAILURES_MAX = 3
+const MINUTE_MS = 60_000
 
 const { values } = parseArgs({
   options: {
@@ -33,6 +36,8 @@ const { values } = parseArgs({
     plant: { type: 'string' },
     explore: { type: 'boolean', default: false },
     depth: { type: 'string' },
+    limits: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '2' },
   },
 })
 
@@ -92,11 +97,26 @@ async function runExplorer(): Promise<boolean> {
   return isAllWell
 }
 
+/** Traffic that limits hold back. */
+async function runLimits(): Promise<boolean> {
+  const first = count(values.seed ?? values.from)
+  const last = values.seed === undefined ? first + count(values.seeds) - 1 : first
+  let isAllWell = true
+  for (let seed = first; seed <= last && isAllWell; seed++) {
+    const { problems, ...rest } = await traffic({ seed, ms: count(values.minutes) * MINUTE_MS })
+    console.log(`seed ${seed}: ${JSON.stringify(rest)}`)
+    for (const problem of problems.slice(0, 5)) console.log(`  ${problem}`)
+    isAllWell = problems.length === 0
+  }
+  return isAllWell
+}
+
 function count(text: string): number {
   const number = Number(text)
   if (!Number.isInteger(number) || number < 0) throw new Error(`${text} is not a whole number.`)
   return number
 }
 
-const isWell = await (values.plants ? runPlants() : values.explore ? runExplorer() : runWorlds())
+const run = values.limits ? runLimits : values.plants ? runPlants : values.explore ? runExplorer : runWorlds
+const isWell = await run()
 if (!isWell) process.exitCode = 1
