@@ -62,7 +62,6 @@ export type {
   LimitKeyOptions,
 } from './client/limits/limit-calls.ts'
 export type { DescribeLimitOptions, LimitDescription, LimitInfo } from './client/limits/limit-listing.ts'
-export type { LimitOptions, RateOptions } from './client/limits/limit-terms.ts'
 export type { FairShare } from './client/define/fairness.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'

@@ -34,7 +34,7 @@ conforms('the limits of a client', ({ fabric, given, clock }) => {
   ): Promise<Submitted[]> => {
     const all: Submitted[] = []
     for (let i = 0; i < count; i++) {
-      all.push(await given.eligibleExecution({ limits: [{ ...KEY, weight: 1 }] }))
+      all.push(await given.eligibleExecution({ limits: [{ ...KEY, weight: 1, instead: undefined }] }))
       clock.advance(1)
     }
     const [first] = (await given.claim({ count: 1 })).executions

@@ -9,8 +9,8 @@ import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { describeLimit, listLimits } from './limit-listing.ts'
 import type { DescribeLimitOptions, LimitDescription, LimitInfo } from './limit-listing.ts'
-import { limitTerms } from './limit-terms.ts'
-import type { LimitOptions } from './limit-terms.ts'
+import { limitTerms } from '../define/limit.ts'
+import type { LimitOptions } from '../define/limit.ts'
 import { openWoken, wakeBlocked } from './wake-blocked.ts'
 
 /** Who changes a limit, and why. */

@@ -295,9 +295,11 @@ export class LimitWorld implements Surroundings {
   #drawLimits(): LimitRef[] | undefined {
     const key = this.chance.pick(['', 'acme', 'umbrella'])
     const drawn: LimitRef[] = []
-    if (this.chance.happens(0.5)) drawn.push({ limit: 'both', key, weight: this.chance.between(1, 3) })
-    if (this.chance.happens(0.5)) drawn.push({ limit: 'capped', key: this.chance.pick(['', 'acme']), weight: 1 })
-    if (this.chance.happens(0.2)) drawn.push({ limit: 'rated', key: '', weight: this.chance.between(1, 4) })
+    const add = (limit: string, of: string, weight: number) =>
+      drawn.push({ limit, key: of, weight, instead: undefined })
+    if (this.chance.happens(0.5)) add('both', key, this.chance.between(1, 3))
+    if (this.chance.happens(0.5)) add('capped', this.chance.pick(['', 'acme']), 1)
+    if (this.chance.happens(0.2)) add('rated', '', this.chance.between(1, 4))
     return drawn.length === 0 ? undefined : drawn
   }
 
