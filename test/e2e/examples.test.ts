@@ -113,6 +113,13 @@ test.each([
       '\nsmall 3\n',
     ],
   ],
+  [
+    'shared-rate-limit',
+    [
+      '12 calls of three tasks, never more than 2 at once\nada allows 6 at once: a larger plan; not more were running\n',
+      "the limit 'crm': ada holds it back for ten minutes (the provider is down)\nlater\n",
+    ],
+  ],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the crawler has 5 children']],
   [
     'report',

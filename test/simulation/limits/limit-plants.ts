@@ -114,7 +114,7 @@ export const limitPlants: readonly LimitPlant[] = [
   },
   {
     name: 'permits_expire_early',
-    mistake: 'permits are valid for half of the time that their process was told',
+    mistake: 'permits are valid for a third of the time that their process asked for',
     plant: () => change('takePermits', (right, tx, input) => right(tx, { ...input, ttlMs: input.ttlMs / 3 })),
   },
   {

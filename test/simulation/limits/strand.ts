@@ -1,4 +1,4 @@
-/** One line of control in a process: it calls the store or sleeps, and the scheduler decides when it goes on. */
+/** One line of control in a process: it calls the store or sleeps, and the scheduler decides when it continues. */
 import type { OperationInput, OperationName, OperationResult } from '../../../src/kernel/index.ts'
 import type { Partition } from '../../../src/stores/store.ts'
 
