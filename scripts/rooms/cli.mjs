@@ -13,6 +13,7 @@ export const cli = {
     'commands/flows': command,
     'commands/keys': command,
     'commands/lanes': command,
+    'commands/limits': command,
     'commands/waits': command,
     'commands/workers': command,
   },

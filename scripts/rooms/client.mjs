@@ -8,7 +8,7 @@ export const client = {
     events: ['checks', 'define', 'transport'],
     journal: ['checks', 'define', 'transport', 'tokens', 'session'],
     workers: ['checks', 'transport', 'session'],
-    limits: ['checks', 'define', 'transport'],
+    limits: ['checks', 'define', 'transport', 'session'],
     executions: ['checks', 'define', 'transport', 'events', 'journal', 'limits', 'workers', 'session'],
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'limits', 'session'],
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],

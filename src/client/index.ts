@@ -60,7 +60,7 @@ export type { SignalReceipt } from './journal/journal-calls.ts'
 export type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 export type { LaneStatus } from './lanes/lane-handle.ts'
 export type { LaneSummary } from './lanes/lane-listing.ts'
-export type { LimitDescription, LimitInfo } from './limits/limit-listing.ts'
+export type { LimitDescription } from './limits/limit-listing.ts'
 
 export type { ExecutionPage, ListOptions } from './lists/listing.ts'
 export type { SignalSummary, StepSummary } from './lists/step-listing.ts'

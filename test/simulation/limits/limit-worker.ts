@@ -13,7 +13,7 @@ import { call, callSoon, sleep } from './strand.ts'
 import type { Steps, Strand } from './strand.ts'
 
 export const LIMIT_PARTITION: Partition = 'q:0'
-export const LEASE_TTL_MS = 4_000
+const LEASE_TTL_MS = 4_000
 /** Permits outlive the leases that are taken with them, also if they were renewed a while before. */
 export const PERMIT_TTL_MS = 1.5 * LEASE_TTL_MS
 /** Leases are not renewed by permits that were confirmed longer ago. */
@@ -226,7 +226,7 @@ function isOf(permit: Permit, { limit, key, weight }: LimitRef): boolean {
   return permit.limit === limit && permit.key === key && permit.weight === weight
 }
 
-export function numberOf(executionId: string): number {
+function numberOf(executionId: string): number {
   return Number(executionId.split('-')[0])
 }
 

@@ -59,8 +59,8 @@ interface Running {
   isRepeated: boolean
 }
 
-export const PARTITIONS = 2
-export const LANES = ['main', 'bulk'] as const
+const PARTITIONS = 2
+const LANES = ['main', 'bulk'] as const
 const CLASS = 'work'
 const WORKERS = 4
 const ENGINES = 2
@@ -88,7 +88,7 @@ class OpenStore extends MemoryStore {
   }
 }
 
-export class LimitWorld implements Surroundings {
+class LimitWorld implements Surroundings {
   readonly partitions = PARTITIONS
   readonly queues = LANES.flatMap((lane) => [CLASS, fairClass(CLASS)].map((name) => ({ lane, class: name })))
   readonly chance: Chance
