@@ -127,7 +127,7 @@ export function limitName(limit: LimitDefinition | string): string {
 }
 
 /** Checks the options of a limit. Any change of it takes the same ones. */
-function limitTerms(options: unknown, field = 'options'): LimitTerms {
+export function limitTerms(options: unknown, field = 'options'): LimitTerms {
   const { rate, concurrency, ...rest } = limitOptions(options, field)
   const rates: Rate[] = rate === undefined ? [] : [{ count: rate.count, windowMs: rate.per }]
   for (const [name, windowMs] of Object.entries(PERIODS)) {
