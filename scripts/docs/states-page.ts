@@ -42,6 +42,9 @@ const summaries: Record<OperationName, string> = {
     'Returns an execution to its queue, as at shutdown, or after a delay if the worker refuses its input.',
   delayExecution: 'Postpones an execution. The same attempt continues afterwards.',
   updateProgress: 'Records the progress of a running execution.',
+  appendFrames: 'Appends frames to the stream of a running execution, and replaces its live frames and its summary.',
+  readFrames: 'Returns frames of an execution from a position on, its live frames and its summary.',
+  takeSignals: 'Takes buffered signals from a mailbox of a running execution, and returns those that follow.',
   cancelExecution:
     'Cancels an execution. One that is not running ends immediately, or runs once more if it has steps to undo. The holder of a running one has a grace to stop. With `force` it ends immediately.',
   revokeLease: 'Revokes a lease. Other workers can claim the execution immediately.',

@@ -51,6 +51,22 @@ export {
   FLOW_ATOMIC_NODE_MAX,
   FOLLOW_UP_EDGE_MAX,
   FOLLOW_UP_NODE_MAX,
+  FRAME_APPEND_BYTES,
+  FRAME_APPEND_COUNT,
+  FRAME_BYTES,
+  FRAME_CHUNK_BYTES,
+  FRAME_CHUNK_COUNT,
+  FRAME_CHUNK_MAX,
+  FRAME_MAX,
+  FRAME_NAME_BYTES,
+  FRAME_PAGE_BYTES,
+  FRAME_PAGE_CHUNKS,
+  FRAME_TOTAL_BYTES,
+  FRAME_TRIM_COUNT,
+  INBOX_PAGE_MAX,
+  LIVE_FRAME_BYTES,
+  LIVE_FRAME_MAX,
+  SUMMARY_BYTES,
   FLOW_EDGE_MAX,
   FLOW_MEMBER_MAX,
   FLOW_RECONCILE_COUNT,
@@ -270,9 +286,20 @@ export { compareKeyed } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
+export type { LiveTail } from './model/stream-schema.ts'
+export { takeSignals } from './operations/journal/take-signals.ts'
+export type { TakeSignalsResult } from './operations/journal/take-signals.ts'
+export { appendFrames } from './operations/streams/append-frames.ts'
+export type { AppendFramesInput, AppendFramesResult } from './operations/streams/append-frames.ts'
+export { readFrames } from './operations/streams/read-frames.ts'
+export type { ChunkView, FramesPage, ReadFramesInput } from './operations/streams/read-frames.ts'
+export { frameChunkId } from './rules/stream-ids.ts'
 export type {
   AnyRecord,
   Duties,
+  FrameChunk,
+  Stream,
+  StreamSummary,
   Lane,
   LaneHold,
   RecordType,

@@ -312,3 +312,33 @@ export const LIMIT_RECONCILE_COUNT = 20
 export const LIMIT_OVERDUE_MS = 30_000
 /** Records that one due key or holding puts or removes at most. */
 export const PERMIT_DUE_WORK = 3
+
+/** Bytes of one frame. */
+export const FRAME_BYTES = 65_536
+/** Frames that one append adds, and bytes of them. */
+export const FRAME_APPEND_COUNT = 512
+export const FRAME_APPEND_BYTES = 262_144
+/** A chunk of durable frames is extended until it has so many frames or bytes. */
+export const FRAME_CHUNK_COUNT = 256
+export const FRAME_CHUNK_BYTES = 8_192
+/** Durable frames that one execution keeps, and bytes of them. Older ones are trimmed chunk by chunk. */
+export const FRAME_MAX = 10_000
+export const FRAME_TOTAL_BYTES = 16_777_216
+/** Chunks that one execution keeps: every lease begins one. */
+export const FRAME_CHUNK_MAX = 1_000
+/** Chunks that one append removes at most. */
+export const FRAME_TRIM_COUNT = 8
+/** Live frames that a stream keeps, and bytes of them. */
+export const LIVE_FRAME_MAX = 256
+export const LIVE_FRAME_BYTES = 65_536
+/** Chunks that one read examines, and bytes of frames that it sends. */
+export const FRAME_PAGE_CHUNKS = 16
+export const FRAME_PAGE_BYTES = 524_288
+/** Chunks that a read loads before it knows the stream: that of the reader, and the next. */
+export const FRAME_PLAN_CHUNKS = 2
+/** Bytes of a frame's name. */
+export const FRAME_NAME_BYTES = 64
+/** Bytes of the document of a summary. */
+export const SUMMARY_BYTES = 262_144
+/** Signals that an inbox reads at once. */
+export const INBOX_PAGE_MAX = 20

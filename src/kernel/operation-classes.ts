@@ -104,6 +104,9 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   openGates: 'optimistic',
   renewDuties: 'optimistic',
   leaveDuties: 'optimistic',
+  appendFrames: 'optimistic',
+  readFrames: 'snapshot',
+  takeSignals: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

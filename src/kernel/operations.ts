@@ -33,6 +33,9 @@ import { closeWaitpoint, reissueWaitpoint } from './operations/journal/change-wa
 import { createWaitpoint } from './operations/journal/create-waitpoint.ts'
 import { deliverSignal } from './operations/journal/deliver-signal.ts'
 import { listOpenWaitpoints, listWaitpoints, readSignals, readSteps } from './operations/journal/read-journal.ts'
+import { takeSignals } from './operations/journal/take-signals.ts'
+import { appendFrames } from './operations/streams/append-frames.ts'
+import { readFrames } from './operations/streams/read-frames.ts'
 import { joinChildren } from './operations/journal/join-children.ts'
 import { recordStep } from './operations/journal/record-step.ts'
 import { registerCompensation } from './operations/journal/register-compensation.ts'
@@ -157,6 +160,9 @@ export const operations = {
   openGates,
   renewDuties,
   leaveDuties,
+  appendFrames,
+  readFrames,
+  takeSignals,
 }
 
 export type OperationName = keyof typeof operations

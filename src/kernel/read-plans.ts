@@ -6,7 +6,7 @@ import { attemptId } from './lifecycle/attempts.ts'
 import { childStepId } from './lifecycle/children/child-records.ts'
 import type { ParentRef } from './lifecycle/children/child-records.ts'
 import { resolvedRange } from './lifecycle/flows/inbound.ts'
-import { payloadKey, resultKey } from './model/blob-keys.ts'
+import { frameChunkKey, liveFramesKey, payloadKey, resultKey } from './model/blob-keys.ts'
 import type { CreateInput } from './lifecycle/new-execution.ts'
 import { DUTIES_ID } from './model/duties-schema.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
@@ -34,6 +34,7 @@ import {
   ATTEMPT_HISTORY_MAX,
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
+  FRAME_PLAN_CHUNKS,
   GATE_RELEASE_MAX,
   INPUT_PAGE_MAX,
   MEMBER_PAGE_MAX,
@@ -42,7 +43,9 @@ import {
 } from './limits.ts'
 import { targetsOf } from './rules/condition.ts'
 import { isFairClass } from './model/task-class.ts'
-import { scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
+import { frameChunkId } from './rules/stream-ids.ts'
+import { mailboxOf, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
+import { takenRange } from './operations/journal/take-signals.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
 import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
@@ -293,6 +296,27 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   listUnsweptWorkers: () => undefined,
   recordWorkerSweep: planWorker,
   revokeWorkerLeases: () => undefined,
+  appendFrames: (plan, { executionId, chunk }) => {
+    plan.record('execution', executionId)
+    plan.record('stream', executionId)
+    if (chunk?.extend !== undefined) plan.record('frame_chunk', frameChunkId(executionId, chunk.extend))
+  },
+  readFrames: (plan, { executionId, chunk, liveAfter = 0 }) => {
+    plan.record('execution', executionId)
+    plan.record('stream', executionId)
+    if (liveAfter > 0) plan.blob(liveFramesKey(executionId))
+    for (let i = 0; chunk !== undefined && i < FRAME_PLAN_CHUNKS; i++) {
+      const id = frameChunkId(executionId, chunk + i)
+      plan.record('frame_chunk', id)
+      plan.blob(frameChunkKey(id))
+    }
+  },
+  takeSignals: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const mailboxId = waitpointIdIn(input.executionId, mailboxOf(input.name))
+    plan.record('waitpoint', mailboxId)
+    plan.contents(takenRange(mailboxId, input))
+  },
 }
 
 /** Plans the reads of a call. */

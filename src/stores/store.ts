@@ -59,6 +59,8 @@ export interface Wake {
   readonly hasEvents: boolean
   /** The added events; undefined if unknown: then followers read the log. */
   readonly growth?: LogGrowth | undefined
+  /** Executions with new frames or signals. If the log has grown by unknown events, any other may have some too. */
+  readonly grown?: readonly string[] | undefined
   /** Executions with news for their holders, such as a cancel request; undefined: any may have. */
   readonly holdersOf?: readonly ExecutionId[] | undefined
 }

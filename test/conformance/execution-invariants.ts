@@ -13,6 +13,7 @@ import {
 } from '../../src/kernel/index.ts'
 import type { Execution, Flow, PendingNode } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
+import { streamKeys } from './stream-invariants.ts'
 
 export function executionsOf(dump: PartitionDump): Execution[] {
   return dump.records.filter((record) => record.type === 'execution')
@@ -105,6 +106,7 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
   }
   for (const record of records) {
     if (record.type === 'flow') for (const key of flowKeys(record)) expected.add(key)
+    for (const key of streamKeys(record)) expected.add(key)
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value === undefined) continue

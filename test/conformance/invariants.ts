@@ -12,6 +12,7 @@ import { graphProblems } from './graph-invariants.ts'
 import { derivationProblems, indexProblems } from './index-invariants.ts'
 import { limitProblems } from './limit-invariants.ts'
 import { journalProblems } from './journal-invariants.ts'
+import { streamProblems } from './stream-invariants.ts'
 
 /** `firstSequence` is the oldest event that is still kept: what was trimmed cannot be checked. */
 export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
@@ -22,6 +23,7 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...flowProblems(dump),
     ...graphProblems(dump),
     ...journalProblems(dump),
+    ...streamProblems(dump),
     ...childProblems(dump),
     ...limitProblems(dump),
     ...eventProblems(dump, firstSequence),

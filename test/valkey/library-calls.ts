@@ -231,6 +231,7 @@ export class LibraryPartition {
       ...contentOf(groups),
       reserved: [],
       holdersOf: [],
+      grown: [],
       ...more,
     }
     const call = writeCommit(new CallWriter(), this.functions, this.keys, commit, jsonForm, SENDER)

@@ -9,7 +9,7 @@ import { enterQueue } from './queues.ts'
 import { PAST_REQUEST_MAX } from '../limits.ts'
 import { followUpKey, otherSlot, payloadKeyOf, resultKey } from '../model/blob-keys.ts'
 import type { BlobInfo, Execution, FollowUp } from '../model/records.ts'
-import { newJournal } from '../rules/journal-ids.ts'
+import { nextJournal } from '../rules/journal-ids.ts'
 import type { Tx } from '../tx.ts'
 
 /** The part of a submit that a follow-up stores; the rest is the same for all submits of one id, or stored as bytes. */
@@ -88,7 +88,7 @@ function restart(tx: Tx, execution: Execution, run: RunSettings, input: StoredIn
   fresh.attempt = attempt
   // The last call of the holder may be repeated.
   fresh.lastLease = execution.unwinding === undefined ? execution.lastLease : asUnwound(execution.lastLease)
-  if (journal !== undefined) fresh.journal = newJournal(journal.life + 1, journal.firstLife)
+  if (journal !== undefined) fresh.journal = nextJournal(journal)
   fresh.run = nextRun(execution)
   fresh.pastRequests = withPast(execution, execution.requestId)
   Object.assign(execution, fresh)

@@ -49,6 +49,20 @@ export function stepValueKey(stepId: string): string {
   return joinName('s', stepId)
 }
 
+/** The frames of one chunk. */
+export function frameChunkKey(chunkId: string): string {
+  return joinName('c', chunkId)
+}
+
+/** The newest live frames of a stream. */
+export function liveFramesKey(streamId: string): string {
+  return joinName('l', streamId)
+}
+
+export function summaryKey(streamId: string): string {
+  return joinName('m', streamId)
+}
+
 export function signalPayloadKey(signalId: string): string {
   return joinName('g', signalId)
 }

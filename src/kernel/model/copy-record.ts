@@ -47,6 +47,8 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'gauge':
     case 'holding':
     case 'gate':
+    case 'stream':
+    case 'frame_chunk':
       return { ...record }
   }
 }

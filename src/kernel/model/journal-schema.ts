@@ -254,6 +254,8 @@ export const signal = record('signal', {
   /** Buffered for a later wait: no wait has counted it yet. */
   isWaiting: flag,
   at: whole,
+  /** A running handler has taken it from its inbox, so no wait counts it. */
+  isTaken: rare(flag),
 })
 
 /** One accepted signal. */
@@ -325,6 +327,8 @@ export const journal = object({
   /** How many of its steps are children. They have a limit of their own. */
   childCount: rare(whole),
   childCancels: rare(childCancels),
+  /** Whether this life or an earlier one has a stream. */
+  hasStreams: rare(flag),
 })
 
 /** What an execution's own record holds about its steps, waits and signals. */

@@ -12,6 +12,8 @@ import { lane } from './lane-schema.ts'
 import type { Lane } from './lane-schema.ts'
 import { signal, step, waitpoint } from './journal-schema.ts'
 import type { Signal, Step, Waitpoint } from './journal-schema.ts'
+import { frameChunk, stream } from './stream-schema.ts'
+import type { FrameChunk, Stream } from './stream-schema.ts'
 import { worker } from './worker-schema.ts'
 import type { Worker } from './worker-schema.ts'
 import { gate, gauge, holding, limit } from './limit-schema.ts'
@@ -81,6 +83,7 @@ export type {
   Submission,
 } from './flow-schema.ts'
 export type { Duties } from './duties-schema.ts'
+export type { FrameChunk, Stream, StreamSummary } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
 export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 
@@ -103,6 +106,8 @@ export const recordSchemas = {
   holding,
   gate,
   duties,
+  stream,
+  frame_chunk: frameChunk,
 }
 
 export interface RecordTypes {
@@ -123,6 +128,8 @@ export interface RecordTypes {
   holding: Holding
   gate: Gate
   duties: Duties
+  stream: Stream
+  frame_chunk: FrameChunk
 }
 
 export type RecordType = keyof RecordTypes

@@ -257,6 +257,10 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return holdingEntries(record)
     case 'gate':
       return gateEntries(record)
+    // Their ids follow from the execution, so they are in no index.
+    case 'stream':
+    case 'frame_chunk':
+      return []
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

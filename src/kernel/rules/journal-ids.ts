@@ -26,7 +26,13 @@ export function newJournal(life: number, firstLife: number): Journal {
     compensationCount: undefined,
     childCount: undefined,
     childCancels: undefined,
+    hasStreams: undefined,
   }
+}
+
+/** Returns the journal of the next life of an execution. Records of the earlier lives are removed in the background. */
+export function nextJournal({ life, firstLife, hasStreams }: Journal): Journal {
+  return { ...newJournal(life + 1, firstLife), hasStreams }
 }
 
 /** Returns the journal of an execution, and creates it if there is none. */

@@ -25,6 +25,8 @@ import type {
   Waitpoint,
   Worker,
   Duties,
+  FrameChunk,
+  Stream,
 } from '../../kernel/index.ts'
 
 export interface Column<T> {
@@ -200,6 +202,23 @@ const dutiesColumns: readonly Column<Duties>[] = [
   { name: 'engine_count', type: 'integer', value: (duties) => duties.engines.length },
 ]
 
+const streamColumns: readonly Column<Stream>[] = [
+  { name: 'execution_id', type: 'text', value: (stream) => stream.executionId },
+  { name: 'first_sequence', type: 'integer', value: (stream) => stream.first },
+  { name: 'next_sequence', type: 'integer', value: (stream) => stream.next },
+  { name: 'size', type: 'integer', value: (stream) => stream.size },
+  { name: 'summary_version', type: 'integer', value: ({ summary }) => summary?.version },
+]
+
+const frameChunkColumns: readonly Column<FrameChunk>[] = [
+  { name: 'execution_id', type: 'text', value: (chunk) => chunk.executionId },
+  { name: 'number', type: 'integer', value: (chunk) => chunk.number },
+  { name: 'attempt_number', type: 'integer', value: (chunk) => chunk.attempt },
+  { name: 'first_sequence', type: 'integer', value: (chunk) => chunk.first },
+  { name: 'frame_count', type: 'integer', value: (chunk) => chunk.count },
+  { name: 'size', type: 'integer', value: (chunk) => chunk.size },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -222,6 +241,8 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   holding: holdingColumns,
   gate: gateColumns,
   duties: dutiesColumns,
+  stream: streamColumns,
+  frame_chunk: frameChunkColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

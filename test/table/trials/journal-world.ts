@@ -183,6 +183,7 @@ function emptyJournal(): Journal {
     compensationCount: undefined,
     childCount: undefined,
     childCancels: undefined,
+    hasStreams: undefined,
   }
 }
 

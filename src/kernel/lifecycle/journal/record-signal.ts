@@ -46,6 +46,7 @@ export function recordSignal(tx: Tx, execution: Execution, waitpoint: Waitpoint,
     effect,
     isWaiting,
     at: tx.now,
+    isTaken: undefined,
   }
   expectAbsent(tx, 'signal', signal.id)
   tx.put(waitpoint)

@@ -7,12 +7,13 @@ import { SWEEP_PAGE_COUNT } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { releaseChild } from '../children/child-records.ts'
+import { removeStream } from './stream-records.ts'
 import { scopeIn, scopeOf } from '../../rules/journal-ids.ts'
 
 /** Runs one step of the sweep, and leaves room for the caller to put the execution. */
 export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): void {
   if (journal.firstLife < journal.life) {
-    if (removeScope(tx, scopeIn(execution.id, journal.firstLife))) journal.firstLife = journal.firstLife + 1
+    if (removeScope(tx, scopeIn(execution.id, journal.firstLife), journal)) journal.firstLife = journal.firstLife + 1
     return
   }
   const cut = journal.cuts[0]
@@ -37,12 +38,13 @@ export function removeJournal(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
   if (journal === undefined) return true
   for (let life = journal.firstLife; life <= journal.life; life++) {
-    if (!removeScope(tx, scopeIn(execution.id, life))) return false
+    if (!removeScope(tx, scopeIn(execution.id, life), journal)) return false
   }
   return true
 }
 
-function removeScope(tx: Tx, scope: string): boolean {
+function removeScope(tx: Tx, scope: string, { hasStreams }: Journal): boolean {
+  if (hasStreams === true && !removeStream(tx, scope, SWEEP_RESERVE)) return false
   for (const id of removable(tx, signalsIndex(scope))) {
     if (tx.has('signal', id)) tx.remove('signal', id)
     tx.forget(signalPayloadKey(id))

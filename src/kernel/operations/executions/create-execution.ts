@@ -3,7 +3,7 @@ import { payloadKeyOf } from '../../model/blob-keys.ts'
 import { queueOf, refuseQueues, registerQueue, removeEmptyQueues, enterQueue } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { isKeptForParent } from '../../rules/execution-state.ts'
-import { newJournal } from '../../rules/journal-ids.ts'
+import { nextJournal } from '../../rules/journal-ids.ts'
 import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'
 import { refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -120,7 +120,7 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   else tx.forget(payloadKeyOf(existing))
   const execution = newExecution(tx, input, existing.epoch)
   const journal = existing.journal
-  if (journal !== undefined) execution.journal = newJournal(journal.life + 1, journal.firstLife)
+  if (journal !== undefined) execution.journal = nextJournal(journal)
   if (phase === 'ended') execution.run = nextRun(existing)
   else {
     execution.run = existing.run

@@ -105,13 +105,16 @@ export class Announcer {
 
 /** Drops `growth`: payloads of NOTIFY are limited to 8 kB, and several writes are coalesced into one. */
 function merge(earlier: Wake, later: Wake): Wake {
-  return {
+  const grown = union(earlier.grown ?? [], later.grown ?? [])
+  const wake = {
     partition: later.partition,
     ready: union(earlier.ready, later.ready),
     dueAt: earliest(earlier.dueAt, later.dueAt),
-    hasEvents: earlier.hasEvents || later.hasEvents,
+    // Unknown growth is that of unknown events.
+    hasEvents: earlier.hasEvents || later.hasEvents || grown === undefined,
     holdersOf: union(earlier.holdersOf, later.holdersOf),
   }
+  return grown === undefined || grown.length === 0 ? wake : { ...wake, grown }
 }
 
 /** Returns undefined, which means all names, if either is undefined or if there are too many names. */

@@ -26,7 +26,9 @@ export function channelOf(schema: string): string {
 export function changedPayload(sender: string, wakes: readonly Wake[]): string {
   const whole = JSON.stringify({ kind: 'changed', sender, wakes } satisfies NotifyPayload)
   if (fits(whole)) return whole
-  const places = wakes.map(({ partition, dueAt, hasEvents }): Wake => ({ partition, dueAt, hasEvents }))
+  const places = wakes.map(({ partition, dueAt, hasEvents, grown }): Wake => {
+    return { partition, dueAt, hasEvents: hasEvents || grown !== undefined }
+  })
   const short = JSON.stringify({ kind: 'changed', sender, wakes: places } satisfies NotifyPayload)
   return fits(short) ? short : JSON.stringify({ kind: 'changed', sender } satisfies NotifyPayload)
 }
@@ -76,13 +78,14 @@ function isObject(value: unknown): value is Fields {
 
 function isWake(value: unknown, partitions: readonly Partition[]): value is Wake {
   if (!isObject(value)) return false
-  const { partition, ready, dueAt, hasEvents, holdersOf } = value
+  const { partition, ready, dueAt, hasEvents, holdersOf, grown } = value
   return (
     partitions.some((known) => known === partition) &&
     isListOrLeftOut(ready, isText) &&
     (dueAt === undefined || Number.isSafeInteger(dueAt)) &&
     typeof hasEvents === 'boolean' &&
-    isListOrLeftOut(holdersOf, isText)
+    isListOrLeftOut(holdersOf, isText) &&
+    isListOrLeftOut(grown, isText)
   )
 }
 

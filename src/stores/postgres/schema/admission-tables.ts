@@ -1,4 +1,5 @@
-/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. */
+/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. And those of streams. */
+import { streams } from './stream-tables.ts'
 import { SERVER_LIMIT_PARTITIONS, partitionNumber, partitionsOf } from '../../partitions.ts'
 
 /** Small tables whose rows change often. `columns` are those of `sql/columns.ts`. */
@@ -108,7 +109,7 @@ function partitionRows(): string {
     .join(', ')
 }
 
-export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, partitions].join('')
+export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, streams, partitions].join('')
 
 /** The events of workers and lanes, behind those of earlier steps. */
 export const admissionEvents =

@@ -21,8 +21,10 @@
  * | `<prefix>:{q:1}:H5:<id>`           | string     | the record of the permits that a worker process holds     |
  * | `<prefix>:{fp:3}:G5:<id>`          | string     | the record of a gate                                      |
  * | `<prefix>:{m:0}:E5:<id>`           | string     | the record of the duties of engines                       |
+ * | `<prefix>:{fp:3}:T5:<id>`          | string     | the record of a stream                                    |
+ * | `<prefix>:{fp:3}:F5:<id>`          | string     | the record of a chunk of frames                           |
  * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
- * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
+ * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step, frames |
  * | `<prefix>:{fp:3}:events5`          | list       | the event log, oldest first                               |
  * | `<prefix>:{fp:3}:trimmed5`         | string     | how many events were ever removed from the log; `LEVEL_STEP` more for each level that the store was raised above the first |
  * | `<prefix>:{m}:settings`            | string     | the settings that were fixed at first use, as JSON        |
@@ -70,6 +72,8 @@ export const keyKinds = {
   holding: 'H5:',
   gate: 'G5:',
   duties: 'E5:',
+  stream: 'T5:',
+  frame_chunk: 'F5:',
   index: 'i5:',
   blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
@@ -100,6 +104,8 @@ export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
   holding: 0,
   gate: 0,
   duties: 0,
+  stream: 1,
+  frame_chunk: 1,
   index: 2,
   blob: 2,
 }

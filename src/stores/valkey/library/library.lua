@@ -326,17 +326,17 @@ local function check(args, expected, setAt, at, item, absentSets, smallSets, lar
   end
 end
 
--- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, ended, counts, groups of items,
--- expected versions and lengths. Then those of all groups: keys with values, first those that must be absent, then those of
+-- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, ended, grown, counts, groups of
+-- items, expected versions and lengths. Then those of all groups: keys with values, first those that must be absent, then those of
 -- expected records, small and large; further keys under the same three conditions; indexes that must be clear with scores;
 -- keys to remove; events; indexes, each as key, name if it has the mark READY, ids that are reserved no more, ids to remove,
--- scores with ids to add. Counts end with those of each index behind its mark. Names, holders and ended are JSON.
+-- scores with ids to add. Counts end with those of each index behind its mark. Names, holders, ended and grown are JSON.
 local function commit(keys, args)
-  local partition, now, token, counts, expected = keys[1], tonumber(args[1]), args[3], args[8], args[10]
+  local partition, now, token, counts, expected = keys[1], tonumber(args[1]), args[3], args[9], args[11]
   if not expected or not now or #counts < COUNTS_BYTES then refuse('no commit') end
   local groups, absentSets, smallSets, largeSets, sets, absent, small, large, clear, removes, events, indexes =
     read('<I2I2I2I2I2I2I2I2I2I2I2I2', counts)
-  local setsAt, others = 11, absent + small + large
+  local setsAt, others = 12, absent + small + large
   local othersAt, otherItem = setsAt + 2 * sets, 1 + sets
   local clearAt, clearItem = othersAt + others, otherItem + others
   local removesAt, removeItem = clearAt + 2 * clear, clearItem + clear
@@ -366,7 +366,7 @@ local function commit(keys, args)
     else before[i] = call('ZCARD', key) end
     at, item = last + 1, item + removed + added
   end
-  groupOf, failed, failures = args[9], nil, NONE
+  groupOf, failed, failures = args[10], nil, NONE
   isMatching = isMatching and #expected == EXPECTED_BYTES * (smallSets + largeSets + small + large)
   isMatching = isMatching and (groups <= 1 and groupOf == '' or #groupOf == 2 * item - 2)
   if at ~= #args + 1 or not isMatching then refuse('counts and arguments differ') end
@@ -408,10 +408,14 @@ local function commit(keys, args)
   local sequence = trimmed + logged + last - first + 1
   if last >= first then
     -- The list also has those of failed groups: a client that waits for one of them reads it and continues to wait.
-    local message = '%s,"first":%.0f,"last":%.0f,"at":%.0f,"ended":[%s]}'
-    call('SPUBLISH', keys[2] .. 'events', string.format(message, args[5], trimmed + logged + 1, sequence, now, args[7]))
+    local message = '%s,"first":%.0f,"last":%.0f,"at":%.0f,"ended":[%s]%s}'
+    local grown = args[8] == '' and '' or ',"grown":[' .. args[8] .. ']'
+    call('SPUBLISH', keys[2] .. 'events', string.format(message, args[5], trimmed + logged + 1, sequence, now, args[7], grown))
   end
   local isWriting = sets + removes + events + indexes > 0 and #failures < groups
+  if last < first and isWriting and args[8] ~= '' then
+    call('SPUBLISH', keys[2] .. 'events', args[5] .. ',"grown":[' .. args[8] .. ']}')
+  end
   if woken ~= '' or dueAt ~= '' or isWriting and args[6] ~= '' then
     call('SPUBLISH', keys[2] .. 'wake', args[5] .. ',"ready":[' .. woken .. ']' .. dueAt .. ',"holdersOf":[' .. args[6] .. ']}')
   end

@@ -50,6 +50,7 @@ export function writeCommit(
   writer.argument(messageHead(sender))
   writer.argument(jsonItems(commit.holdersOf))
   writer.argument(jsonItems(endedIn(commit)))
+  writer.argument(jsonItems(commit.grown))
   new CommitWriter(writer, keys.heads(commit.partition), commit, form).write()
   return writer.finish()
 }

@@ -32,10 +32,13 @@ export class OwnMessages {
 export function readWakeMessage(partition: Partition, message: Buffer): Wake | undefined {
   const fields = parse(message)
   if (fields?.['v'] !== MESSAGE_VERSION) return undefined
+  const grown = fields['grown']
+  if (grown !== undefined && !isTextList(grown)) return undefined
   if ('first' in fields) {
     const growth = growthOf(fields)
-    return growth === undefined ? undefined : { partition, ready: [], hasEvents: true, holdersOf: [], growth }
+    return growth === undefined ? undefined : { partition, ready: [], hasEvents: true, holdersOf: [], growth, grown }
   }
+  if (grown !== undefined) return { partition, ready: [], hasEvents: false, holdersOf: [], grown }
   const { ready, dueAt, holdersOf } = fields
   if (!isTextList(ready) || !isTextList(holdersOf)) return undefined
   if (dueAt !== undefined && typeof dueAt !== 'number') return undefined

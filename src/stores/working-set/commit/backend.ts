@@ -114,6 +114,8 @@ export interface Commit {
   readonly reserved: readonly IndexEntry[]
   /** Executions with news for their holders. */
   readonly holdersOf: readonly string[]
+  /** Executions with new frames or signals. */
+  readonly grown: readonly string[]
 }
 
 /** A commit without conditions and writes. */
@@ -132,6 +134,7 @@ export const EMPTY_COMMIT = {
   events: [],
   sends: [],
   holdersOf: [],
+  grown: [],
 } as const satisfies Partial<Commit>
 
 export interface AppliedReply {

@@ -5,6 +5,7 @@ import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from '
 import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
 import { writesRecord } from '../overlay/held-record.ts'
 import type { HeldEvent, HeldRecord, LateBlob } from '../overlay/held-record.ts'
+import { grownIn } from '../overlay/wake-of.ts'
 import type { WorkingSet } from '../load/working-set.ts'
 
 /** Whether a group wrote nothing and has no answer. */
@@ -39,7 +40,7 @@ export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
 /** Conditions and writes of a commit, without its lock, clock and version. */
 export interface CommitContent extends Pick<
   Commit,
-  'groupCount' | 'groupOf' | 'conditions' | 'clear' | 'records' | 'entries' | 'blobs' | 'holdersOf'
+  'groupCount' | 'groupOf' | 'conditions' | 'clear' | 'records' | 'entries' | 'blobs' | 'holdersOf' | 'grown'
 > {
   /** Every record that was read or written. */
   readonly touched: readonly HeldRecord[]
@@ -87,6 +88,7 @@ export function contentOf(
     events,
     sends: only(outcome.late),
     holdersOf: events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : [])),
+    grown: grownIn(records) ?? [],
   }
 }
 

@@ -1,6 +1,6 @@
 /** Derives the wake-up of a batch from what it wrote. */
 import { DUE_INDEX, isEndEvent, isReadyIndex, isTimersIndex } from '../../../kernel/index.ts'
-import type { Instant } from '../../../kernel/index.ts'
+import type { AnyRecord, Instant } from '../../../kernel/index.ts'
 import type { LogGrowth, Partition, Wake } from '../../store.ts'
 import type { Writes } from './stored-data.ts'
 
@@ -11,7 +11,7 @@ import type { Writes } from './stored-data.ts'
  */
 export function wakeOf(
   partition: Partition,
-  { entries, events }: Pick<Writes, 'entries' | 'events'>,
+  { records, entries, events }: Pick<Writes, 'entries' | 'events'> & GrownRecords,
   lastSequence?: number,
   at?: Instant,
 ): Wake | undefined {
@@ -25,10 +25,27 @@ export function wakeOf(
     else if (before === undefined && isReadyIndex(index)) ready.add(index)
   }
   const hasEvents = events.length > 0
-  if (!hasEvents && ready.size === 0 && dueAt === undefined) return undefined
+  const grown = grownIn(records)
+  if (!hasEvents && ready.size === 0 && dueAt === undefined && grown === undefined) return undefined
   const growth = lastSequence === undefined ? undefined : growthOf(events, lastSequence, at)
   const holdersOf = events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
-  return { partition, ready: [...ready], dueAt, hasEvents, growth, holdersOf }
+  const wake = { partition, ready: [...ready], dueAt, hasEvents, growth, holdersOf }
+  return grown === undefined ? wake : { ...wake, grown }
+}
+
+interface GrownRecords {
+  readonly records: readonly { readonly record: AnyRecord | undefined }[]
+}
+
+/** Returns the executions that have new frames or signals, if there are any. */
+export function grownIn(records: GrownRecords['records']): string[] | undefined {
+  let grown: Set<string> | undefined
+  for (const { record } of records) {
+    if (record?.type !== 'stream' && record?.type !== 'signal') continue
+    grown ??= new Set()
+    grown.add(record.executionId)
+  }
+  return grown === undefined ? undefined : [...grown]
 }
 
 function growthOf(events: Writes['events'], lastSequence: number, at: Instant | undefined): LogGrowth | undefined {
