@@ -73,6 +73,15 @@ export type {
   RateOptions,
   UseOptions,
 } from './client/define/limit.ts'
+export type {
+  FrameCalls,
+  FrameEmitter,
+  FrameOptions,
+  FrameSchemas,
+  InboxMessage,
+  SignalSchemas,
+  SummaryCalls,
+} from './client/define/frames.ts'
 export { signal } from './client/define/signal-wait.ts'
 export type {
   ConditionPart,
@@ -89,7 +98,6 @@ export type {
   Handler,
   HandlerFunction,
   HandlerOptions,
-  SignalSchemas,
   SignalsSent,
   Task,
   TaskOptions,

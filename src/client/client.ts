@@ -10,7 +10,9 @@ import type { Calls } from './calls.ts'
 import { checkNamespace } from './checks/names.ts'
 import { isFlow } from './define/flow.ts'
 import type { AnyFlow, FlowDefinition } from './define/flow.ts'
-import type { AnyTask, OmittedInput, SignalSchemas, SignalsSent, Task } from './define/task.ts'
+import type { FrameSchemas, SignalSchemas } from './define/frames.ts'
+import type { AnyTask, OmittedInput, SignalsSent, Task } from './define/task.ts'
+import { Streams } from './streams/stream-calls.ts'
 import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
@@ -90,6 +92,7 @@ export class Client implements FlowClient {
   readonly #session: Session
   readonly #calls: Throwing<Calls>
   readonly #ends: EndWatcher
+  readonly #streams: Streams
   readonly #abort = new AbortController()
   /** Limits: defined, changed live, inspected, held back and deleted by name. */
   readonly limits: LimitCalls
@@ -108,6 +111,7 @@ export class Client implements FlowClient {
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.limits = new LimitCalls(() => this.#open())
     this.#ends = new EndWatcher(store, runtime)
+    this.#streams = new Streams(this.#session, this.#abort.signal)
     this.batcher.hints.onEnd((partition, id) => this.#ends.expect(partition, id))
   }
 
@@ -120,19 +124,19 @@ export class Client implements FlowClient {
    * console.log(await execution.result())
    * await fabric.submit(cleanUp) // a task<void>
    */
-  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas>(
-    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas, Frames extends FrameSchemas>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals, Frames>,
     ...none: OmittedInput<NoInfer<Input>>
-  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>>>
+  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>, Frames>>
   submit<Input, Output>(
     flow: FlowDefinition<Input, Output>,
     ...none: OmittedInput<NoInfer<Input>>
   ): Promise<FlowHandle<Output>>
-  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas>(
-    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas, Frames extends FrameSchemas>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals, Frames>,
     input: Input,
     options?: SubmitOptions,
-  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>>>
+  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>, Frames>>
   submit<Input, Output>(
     flow: FlowDefinition<Input, Output>,
     input: Input,
@@ -400,6 +404,12 @@ export class Client implements FlowClient {
     const namespace = this.#session.listed(undefined)
     const scope = namespace === undefined ? { executionId } : { executionId, namespace }
     return untilEnd(subscribe(this.store, this.runtime, { ...options, ...scope, signal }, last), look)
+  }
+
+  /** @internal */
+  get streams(): Streams {
+    this.#refuseIfClosed()
+    return this.#streams
   }
 
   report(): Promise<StoreReport> {

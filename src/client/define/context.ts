@@ -1,9 +1,11 @@
 /** The context that a handler receives besides its input. */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-records.ts'
 import type { AttemptKind } from '../../kernel/model/records.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ChildCalls } from './children.ts'
 import type { Duration } from './duration.ts'
+import type { FrameCalls, FrameSchemas, InboxMessage, SignalSchemas, SummaryCalls } from './frames.ts'
 import type { Jsonify } from './jsonify.ts'
 import type { LimitDefinition, LimitedOptions } from './limit.ts'
 import type { MemberFlow } from './member-flow.ts'
@@ -27,7 +29,7 @@ export interface StepOptions {
 }
 
 /** The context of one try of a step. */
-export interface StepContext {
+export interface StepContext<Frames extends FrameSchemas = FrameSchemas> {
   /** The recorded name. A name that is used again gets a number appended. */
   readonly name: string
   /** The number of this try, from 1. */
@@ -36,10 +38,16 @@ export interface StepContext {
   readonly idempotencyKey: string
   /** Aborts with the handler's signal, and when the step times out. */
   readonly signal: AbortSignal
+  /** Streams frames. Those of a step that is recorded are not written again; another try of the step writes further ones. */
+  readonly frames: FrameCalls<Frames>
+  /** Changes the summary of the execution. */
+  readonly summary: SummaryCalls
 }
 
 /** Work whose result is stored. It must return JSON, bytes or undefined. */
-export type StepFunction<Value> = (step: StepContext) => Promise<Value> | Value
+export type StepFunction<Value, Frames extends FrameSchemas = FrameSchemas> = (
+  step: StepContext<Frames>,
+) => Promise<Value> | Value
 
 export interface WaitpointOptions {
   /** How long the waitpoint accepts signals, whether or not the handler waits for them yet. */
@@ -68,7 +76,11 @@ export interface HandlerWaitpoint extends NamedWaitable<SignalAnswer> {
 }
 
 /** The execution that a handler runs, and the durable calls it can make. */
-export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
+export interface TaskContext<
+  Inputs = AnyInputs,
+  Frames extends FrameSchemas = FrameSchemas,
+  Signals extends SignalSchemas = SignalSchemas,
+> extends ChildCalls {
   readonly executionId: ExecutionId
   readonly key: string | undefined
   readonly task: string
@@ -99,6 +111,26 @@ export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
   /** Reports progress. Frequent reports are coalesced, and the last one is always stored. A long message is truncated. */
   readonly progress: (report: number | ProgressReport, message?: string) => Promise<void>
   /**
+   * Streams frames to those who read `execution.frames()`.
+   *
+   * @example
+   * await ctx.frames.token('Hello')
+   * await ctx.frames.pipe('token', model.stream(prompt, { signal: ctx.signal }))
+   */
+  readonly frames: FrameCalls<Frames>
+  /** Changes the summary of the execution, which `execution.summary()` returns and `execution.summaries()` follows. */
+  readonly summary: SummaryCalls
+  /**
+   * Yields the signals that are sent to the execution by a name, as they arrive, while the handler runs. A message is taken when
+   * the next one is asked for: then no later run gets it. A message that was not taken comes again in the next attempt.
+   *
+   * @example
+   * for await (const message of ctx.inbox('say')) await ctx.step(`reply ${message.sequence}`, () => reply(message.value))
+   */
+  readonly inbox: <Name extends keyof Signals & string>(
+    name: Name,
+  ) => AsyncGenerator<InboxMessage<StandardSchemaV1.InferOutput<Signals[Name]>>, void, undefined>
+  /**
    * Registers a callback for the case that this run of the handler is parked. Code after the wait, including `finally`, then
    * does not run, so release resources here. Callbacks run in reverse order.
    */
@@ -111,8 +143,8 @@ export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
    * const receipt = await ctx.step('charge', { retry: { attempts: 5 } }, (step) => charge(order, step.idempotencyKey))
    */
   readonly step: {
-    <Value>(name: string, run: StepFunction<Value>): Promise<Jsonify<Value>>
-    <Value>(name: string, options: StepOptions, run: StepFunction<Value>): Promise<Jsonify<Value>>
+    <Value>(name: string, run: StepFunction<Value, Frames>): Promise<Jsonify<Value>>
+    <Value>(name: string, options: StepOptions, run: StepFunction<Value, Frames>): Promise<Jsonify<Value>>
   }
   /**
    * Registers an undo function. Unless the execution completes, all registered ones run after the handler, the last
@@ -124,8 +156,8 @@ export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
    * await ctx.compensate('cancel the booking', { retry: { attempts: 10 } }, () => hotel.cancel(booking))
    */
   readonly compensate: {
-    (name: string, run: StepFunction<unknown>): Promise<void>
-    (name: string, options: StepOptions, run: StepFunction<unknown>): Promise<void>
+    (name: string, run: StepFunction<unknown, Frames>): Promise<void>
+    (name: string, options: StepOptions, run: StepFunction<unknown, Frames>): Promise<void>
   }
   /**
    * Holds back a key of a limit for all workers, after a response that asks to retry later, and throws a `PostponeError`: the same

@@ -10,6 +10,8 @@ import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkList, checkObject, checkTagName, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
+import { checkFrameName } from './frames.ts'
+import type { FrameSchemas, SignalSchemas } from './frames.ts'
 import { checkFairness } from './fairness.ts'
 import type { FairShare, FairnessOf } from './fairness.ts'
 import { checkLimitUses } from './limit.ts'
@@ -27,9 +29,6 @@ const SERVED_VERSION_COUNT_MAX = 16
 
 /** One schema for each upstream whose result the handler wants, under the name that it has in `ctx.inputs`. */
 export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
-
-/** One schema for each signal that the handler waits for by its name. */
-export type SignalSchemas = Readonly<Record<string, StandardSchemaV1>>
 
 /** The settings of a task, and what belongs to the definition alone. */
 export interface TaskDefinition<Input = never> extends TaskSettings {
@@ -57,6 +56,7 @@ export interface TaskOptions<
   O extends StandardSchemaV1,
   U extends InputSchemas = InputSchemas,
   G extends SignalSchemas = SignalSchemas,
+  F extends FrameSchemas = FrameSchemas,
 > extends TaskDefinition<StandardSchemaV1.InferInput<I>> {
   readonly input?: I
   readonly output?: O
@@ -64,9 +64,11 @@ export interface TaskOptions<
   readonly inputs?: U
   /** What may be sent to its executions. No other name is then accepted by their handles, and every value is checked. */
   readonly signals?: G
+  /** What the handler streams: `ctx.frames.token(value)`. No other frames can be written. */
+  readonly frames?: F
 }
 
-const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
+const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1, InputSchemas, SignalSchemas, FrameSchemas>>()(
   "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }",
   {
     ...taskSettings.checks,
@@ -78,6 +80,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
     output: checkSchema,
     inputs: schemasOf('input'),
     signals: schemasOf('signal', checkSignalName),
+    frames: schemasOf('frame', checkFrameName),
   },
 )
 
@@ -119,9 +122,15 @@ export interface HandlerOptions {
   readonly shouldRetry?: ShouldRetry
 }
 
-export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
+export type HandlerFunction<
+  Parsed,
+  Returned,
+  Inputs = AnyInputs,
+  Frames extends FrameSchemas = FrameSchemas,
+  Signals extends SignalSchemas = SignalSchemas,
+> = (
   input: Parsed,
-  context: TaskContext<Inputs>,
+  context: TaskContext<Inputs, Frames, Signals>,
 ) => Promise<Returned> | Returned
 
 /** A task together with the function that implements it. Workers run handlers. */
@@ -152,6 +161,7 @@ export interface Task<
   Inputs = AnyInputs,
   Given = Inputs,
   Signals extends SignalSchemas = SignalSchemas,
+  Frames extends FrameSchemas = FrameSchemas,
 > {
   readonly name: string
   readonly version: number | undefined
@@ -166,8 +176,10 @@ export interface Task<
   readonly inputSchemas: InputSchemas | undefined
   /** The schemas of its signals by name: `signal('review', { schema: brief.signals.review })`. Empty if it names none. */
   readonly signals: Signals
-  handle(run: HandlerFunction<Parsed, Returned, Inputs>): Handler
-  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs>): Handler
+  /** The schemas of its frames by name. Empty if it streams none. */
+  readonly frames: Frames
+  handle(run: HandlerFunction<Parsed, Returned, Inputs, Frames, Signals>): Handler
+  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs, Frames, Signals>): Handler
   /** Carries types only; never set. */
   readonly types?: {
     readonly input: Input
@@ -181,7 +193,7 @@ export interface Task<
 export type OmittedInput<Input> = undefined extends Input ? [] : [input: Input]
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
-export type AnyTask = Task<any, any, any, any, any, any>
+export type AnyTask = Task<any, any, any, any, any, any, SignalSchemas, any>
 
 /** Marks tasks. The same symbol in every copy of the library. Not enumerable, so a spread copy lacks it. */
 const TASK_MARK = Symbol.for('flowfabric.task')
@@ -215,10 +227,17 @@ export function task<
   O extends StandardSchemaV1,
   U extends InputSchemas = InputSchemas,
   G extends SignalSchemas = SignalSchemas,
+  F extends FrameSchemas = FrameSchemas,
 >(
   name: string,
-  options: TaskOptions<I, O, U, G> &
-    ({ readonly input: I } | { readonly output: O } | { readonly inputs: U } | { readonly signals: G }),
+  options: TaskOptions<I, O, U, G, F> &
+    (
+      | { readonly input: I }
+      | { readonly output: O }
+      | { readonly inputs: U }
+      | { readonly signals: G }
+      | { readonly frames: F }
+    ),
 ): Task<
   StandardSchemaV1.InferInput<I>,
   StandardSchemaV1.InferOutput<I>,
@@ -226,11 +245,12 @@ export function task<
   StandardSchemaV1.InferOutput<O>,
   InputsSeen<U>,
   InputsGiven<U>,
-  G
+  G,
+  F
 >
 export function task(
   name: string,
-  options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
+  options: TaskOptions<StandardSchemaV1, StandardSchemaV1, InputSchemas, SignalSchemas, FrameSchemas> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
   const {
@@ -242,6 +262,7 @@ export function task(
     output,
     inputs,
     signals = {},
+    frames = {},
     ...settings
   } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
@@ -255,6 +276,7 @@ export function task(
     outputSchema: output,
     inputSchemas: inputs,
     signals,
+    frames,
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
       const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
       if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)

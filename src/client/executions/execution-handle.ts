@@ -9,6 +9,10 @@ import type { ResumeOptions, SignalReceipt, SignalSendOptions } from '../journal
 import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
+import type { FrameSchemas } from '../define/frames.ts'
+import { framesOptions, summaryOptions } from '../streams/stream-calls.ts'
+import type { Streams, Summary, SummaryOptions } from '../streams/stream-calls.ts'
+import type { FrameItem, FramesOptions } from '../streams/read-frames.ts'
 import type { AnySignals, AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
 import { waitForEnd } from '../events/await-end.ts'
@@ -31,6 +35,8 @@ export interface HandleClient extends EndSource {
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   /** @internal */
   eventsOf(id: ExecutionId, options: EventsOptions): AsyncGenerator<SubscriptionItem, void, undefined>
+  /** @internal */
+  readonly streams: Streams
 }
 
 export type EventsOptions = Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor'>
@@ -52,7 +58,7 @@ type SignalArguments<Value> = undefined extends Value
   ? [value?: Value, options?: SignalSendOptions]
   : [value: Value, options?: SignalSendOptions]
 
-export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
+export class ExecutionHandle<Output = unknown, Signals = AnySignals, Frames extends FrameSchemas = FrameSchemas> {
   readonly id: ExecutionId
   /** Set by a submit. */
   readonly created: Created | undefined
@@ -222,6 +228,35 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
 
   setTags(tags: Readonly<Record<string, string | undefined>>): Promise<void> {
     return this.#client.setTags(this.id, tags)
+  }
+
+  /**
+   * Yields its frames: those that are kept, then new ones as they are written, until the execution ends. Says when a new attempt
+   * begins, and how many frames were trimmed. Every item has a cursor, from which a later call continues without a gap or a
+   * repetition, also after a retry and in another process.
+   *
+   * @example
+   * for await (const item of execution.frames()) if (item.kind === 'frame') process.stdout.write(item.value)
+   */
+  frames<Name extends keyof Frames & string = keyof Frames & string>(
+    options: FramesOptions<Name> = {},
+  ): AsyncGenerator<FrameItem<Frames, Name>, void, undefined> {
+    const frames = this.#client.streams.frames(this.id, this.#frameSchemas, framesOptions(options))
+    return frames as AsyncGenerator<FrameItem<Frames, Name>, void, undefined>
+  }
+
+  get #frameSchemas(): FrameSchemas {
+    return (this.#task?.frames ?? {}) as FrameSchemas
+  }
+
+  /** Returns the summary that its handler keeps; undefined before the first. */
+  summary(): Promise<Summary | undefined> {
+    return this.#client.streams.summary(this.id)
+  }
+
+  /** Yields the summary now and after changes, the latest version only, until the execution ends. */
+  summaries(options: SummaryOptions = {}): AsyncGenerator<Summary, void, undefined> {
+    return this.#client.streams.summaries(this.id, summaryOptions(options))
   }
 
   /** Yields its events as they are written, and ends after the event of its end; at once if it has ended before. */

@@ -11,10 +11,11 @@ import type { HandlerOutcome } from './handler-outcome.ts'
 import { endsWithoutResult, undoSteps } from './undo-steps.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
-  const outcome = await runHandler(leased, context)
+  const returned = await runHandler(leased, context)
   // Pending calls, such as progress reports and added members, are stored before the outcome.
   const calls = context.finishCalls()
   if (calls !== undefined) await calls
+  const outcome = unlessUnstored(returned, context)
   const { earlyExit } = leased
   if (earlyExit !== undefined) {
     await context.runParkCallbacks()
@@ -23,6 +24,12 @@ export async function runAttempt(leased: LeasedExecution, context: HandlerContex
   if (leased.refusal !== undefined) return { kind: 'leave' }
   if (!endsWithoutResult(leased, outcome)) return outcome
   return await undoSteps(leased, context, { outcome, hadPendingCalls: calls !== undefined })
+}
+
+/** A handler whose frames could not be stored has not completed: readers would miss them for ever. */
+function unlessUnstored(outcome: HandlerOutcome, { streamFailure }: HandlerContext): HandlerOutcome {
+  if (outcome.kind !== 'complete' || streamFailure === undefined) return outcome
+  return { kind: 'fail', failure: failureOf('error', streamFailure), retryAfterMs: undefined }
 }
 
 async function runHandler(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {

@@ -17,6 +17,7 @@ import type { FlowConditions } from './flow-conditions.ts'
 import { holdKey } from './hold-key.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 import type { Permits } from '../permits/permits.ts'
+import { StreamContext } from '../streams/stream-context.ts'
 import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
@@ -56,6 +57,7 @@ export class HandlerContext implements TaskContext {
   #durable: DurableContext | undefined
   #children: ChildContext | undefined
   #run: HandlerRun | undefined
+  #streams: StreamContext | undefined
   #parkCallbacks: readonly (() => Promise<void> | void)[] = NONE
 
   constructor(leased: LeasedExecution, services: ContextServices) {
@@ -114,6 +116,28 @@ export class HandlerContext implements TaskContext {
 
   get node(): string | undefined {
     return this.#leased.claimed.node
+  }
+
+  get frames(): TaskContext['frames'] {
+    return this.streams.frames
+  }
+
+  get summary(): TaskContext['summary'] {
+    return this.streams.summary
+  }
+
+  get inbox(): TaskContext['inbox'] {
+    return this.streams.inbox as TaskContext['inbox']
+  }
+
+  /** Also the frames and the summary of steps. */
+  get streams(): StreamContext {
+    return (this.#streams ??= new StreamContext(this.#leased, this.#services, this.#handlerRun))
+  }
+
+  /** The error that has kept frames from being stored. */
+  get streamFailure(): Error | undefined {
+    return this.#streams?.writer.failure
   }
 
   get inputs(): AnyInputs {
@@ -263,11 +287,14 @@ export class HandlerContext implements TaskContext {
   }
 
   get #handlerRun(): HandlerRun {
-    return (this.#run ??= new HandlerRun(this.#leased, this.#services, () => this.#progress?.flush()))
+    return (this.#run ??= new HandlerRun(this.#leased, this.#services, {
+      flushProgress: () => this.#progress?.flush(),
+      storeFrames: () => this.#streams?.writer.storePending(),
+    }))
   }
 
   get #durableContext(): DurableContext {
-    return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun))
+    return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun, () => this.streams))
   }
 
   get #childContext(): ChildContext {

@@ -17,6 +17,7 @@ import type { StepNames } from './step-names.ts'
 import { parseStepOptions } from './step-policy.ts'
 import type { StepPolicy } from './step-policy.ts'
 import { StepRunner } from './step-runner.ts'
+import type { StepStreams } from './step-try.ts'
 
 interface Compensation {
   readonly name: string
@@ -36,6 +37,7 @@ export class Compensations {
   readonly #run: HandlerRun
   readonly #journal: StepJournal
   readonly #names: StepNames
+  readonly #streams: () => StepStreams
   readonly #registered: Compensation[] = []
   #storedCount: number
   #isRunning = false
@@ -46,12 +48,14 @@ export class Compensations {
     run: HandlerRun,
     journal: StepJournal,
     names: StepNames,
+    streams: () => StepStreams,
   ) {
     this.#leased = leased
     this.#services = services
     this.#run = run
     this.#journal = journal
     this.#names = names
+    this.#streams = streams
     this.#storedCount = leased.claimed.journal?.compensationCount ?? 0
   }
 
@@ -94,8 +98,11 @@ export class Compensations {
   async run(): Promise<FailedUndo[]> {
     this.#isRunning = true
     // The run of the handler is closed, so that its branches start nothing more.
-    const run = new HandlerRun(this.#leased, this.#services, () => undefined)
-    const steps = new StepRunner(this.#leased, this.#services, run, this.#journal, this.#names)
+    const run = new HandlerRun(this.#leased, this.#services, {
+      flushProgress: () => undefined,
+      storeFrames: () => this.#run.storeFrames(),
+    })
+    const steps = new StepRunner(this.#leased, this.#services, run, this.#journal, this.#names, this.#streams)
     const failed: FailedUndo[] = []
     for (const { name, policy, run: work } of this.#registered.toReversed()) {
       const error = await this.#undo(() => steps.compensate(name + UNDO_SUFFIX, policy, work))

@@ -8,6 +8,7 @@ import { beginCall } from './durable-call.ts'
 import { StepJournal } from './step-journal.ts'
 import { checkStepName } from '../../client/checks/step-names.ts'
 import { StepNames } from './step-names.ts'
+import type { StepStreams } from './step-try.ts'
 import { StepRunner } from './step-runner.ts'
 import type { HandlerRun } from './handler-run.ts'
 import { WaitRunner } from './wait-runner.ts'
@@ -30,13 +31,13 @@ export class DurableContext implements Durable {
   readonly #waits: WaitRunner
   readonly compensations: Compensations
 
-  constructor(leased: LeasedExecution, services: WaitServices, run: HandlerRun) {
+  constructor(leased: LeasedExecution, services: WaitServices, run: HandlerRun, streams: () => StepStreams) {
     this.#leased = leased
     this.#run = run
     this.journal = new StepJournal(leased, services, run)
-    this.#steps = new StepRunner(leased, services, run, this.journal, this.names)
+    this.#steps = new StepRunner(leased, services, run, this.journal, this.names, streams)
     this.#waits = new WaitRunner(leased, services, run, this.journal, this.names)
-    this.compensations = new Compensations(leased, services, run, this.journal, this.names)
+    this.compensations = new Compensations(leased, services, run, this.journal, this.names, streams)
   }
 
   readAhead(): void {

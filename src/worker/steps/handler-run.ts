@@ -21,6 +21,12 @@ const innermostStep = new AsyncLocalStorage<{ readonly leased: LeasedExecution; 
 /** The result of a call that may park: an early exit of the run, or an answer. */
 export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly earlyExit?: undefined; readonly answer: T }
 
+/** Writes that are merged before they are sent, and so are not tracked as calls. Undefined if nothing is pending. */
+export interface PendingWrites {
+  readonly flushProgress: () => Promise<void> | undefined
+  readonly storeFrames: () => Promise<void> | undefined
+}
+
 /** Calls that a parking call makes too, by their subjects: it does not wait for them. */
 export interface CarriedCalls {
   readonly subjects: ReadonlySet<object>
@@ -33,8 +39,7 @@ export interface CarriedCalls {
 export class HandlerRun {
   readonly #leased: LeasedExecution
   readonly #services: RunServices
-  /** Progress reports are merged, so they are not tracked in `#calls`. */
-  readonly #flushProgress: () => Promise<void> | undefined
+  readonly #pending: PendingWrites
   /** Pending calls, with what they are about if that matters. */
   readonly #calls = new Map<Promise<unknown>, object | undefined>()
   /** The pending call that may park, and the last one in the queue. */
@@ -42,10 +47,10 @@ export class HandlerRun {
   #lastParking: Promise<unknown> | undefined
   #isClosed = false
 
-  constructor(leased: LeasedExecution, services: RunServices, flushProgress: () => Promise<void> | undefined) {
+  constructor(leased: LeasedExecution, services: RunServices, pending: PendingWrites) {
     this.#leased = leased
     this.#services = services
-    this.#flushProgress = flushProgress
+    this.#pending = pending
   }
 
   /**
@@ -174,7 +179,7 @@ export class HandlerRun {
   close(): Promise<void> | undefined {
     this.#isClosed = true
     return this.#calls.size === 0 && this.#parking === undefined
-      ? this.#flushProgress()
+      ? this.#flush()
       : this.#finish([...this.#calls.keys()])
   }
 
@@ -212,11 +217,12 @@ export class HandlerRun {
       await before
     }
     // Completed calls let the handler continue, which may start more calls or end the run.
-    await this.#flushProgress()
+    await this.#flush()
     for (let calls; (calls = this.#callsBeside(carried?.subjects)).length > 0;) {
       await this.#finish(calls)
       await this.yieldToEventLoop()
     }
+    await this.#flush()
     if (this.#isClosed) {
       carried?.sendAlone()
       return await never()
@@ -248,6 +254,18 @@ export class HandlerRun {
     }
   }
 
+  /** Resolves once the frames written so far are stored; undefined if there are none. Throws if they cannot be stored. */
+  storeFrames(): Promise<void> | undefined {
+    return this.#pending.storeFrames()
+  }
+
+  /** Returns undefined if nothing is pending. Ignores failures: those of frames are known to the context. */
+  #flush(): Promise<void> | undefined {
+    const progress = this.#pending.flushProgress()
+    const frames = this.#pending.storeFrames()
+    return frames === undefined ? progress : frames.catch(() => undefined).then(() => progress)
+  }
+
   #callsBeside(subjects: ReadonlySet<object> | undefined): Promise<unknown>[] {
     const calls: Promise<unknown>[] = []
     for (const [call, subject] of this.#calls) {
@@ -258,7 +276,7 @@ export class HandlerRun {
 
   async #finish(calls: readonly Promise<unknown>[]): Promise<void> {
     await Promise.allSettled([...calls, this.#parking])
-    await this.#flushProgress()
+    await this.#flush()
   }
 
   #track<T>(call: Promise<T>, subject: object | undefined): Promise<T> {

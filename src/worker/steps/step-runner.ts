@@ -14,6 +14,7 @@ import { sleep } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { StepTry } from './step-try.ts'
+import type { StepStreams } from './step-try.ts'
 import type { JournalServices, StepJournal } from './step-journal.ts'
 import { checkStepName } from '../../client/checks/step-names.ts'
 import type { StepNames } from './step-names.ts'
@@ -50,6 +51,7 @@ export class StepRunner {
   readonly #run: HandlerRun
   readonly #journal: StepJournal
   readonly #names: StepNames
+  readonly #streams: () => StepStreams
   readonly #recorder: StepRecorder
 
   constructor(
@@ -58,12 +60,14 @@ export class StepRunner {
     run: HandlerRun,
     journal: StepJournal,
     names: StepNames,
+    streams: () => StepStreams,
   ) {
     this.#leased = leased
     this.#services = services
     this.#run = run
     this.#journal = journal
     this.#names = names
+    this.#streams = streams
     this.#recorder = new StepRecorder(leased, services, run)
   }
 
@@ -189,7 +193,7 @@ export class StepRunner {
   async #try(work: StepWork, attempt: number): Promise<Progress> {
     const { name, policy } = work
     const { abortReason } = this.#leased
-    const call = new StepTry(this.#leased, name, attempt, policy.timeoutMs)
+    const call = new StepTry(this.#leased, name, attempt, policy.timeoutMs, this.#streams)
     let value: unknown
     try {
       value = await this.#run.inStep(name, () => call.run(work.run, this.#services.runtime))
@@ -202,6 +206,9 @@ export class StepRunner {
     // Work that has an aborted signal may have returned a fallback.
     if (call.hasGivenSignal || this.#leased.hasGivenSignal) this.#run.throwIfInterrupted()
     const encoded = encodeStepValue(name, value)
+    // A recorded step is not run again, so its frames must be stored before.
+    const frames = this.#run.storeFrames()
+    if (frames !== undefined) await frames
     const outcome = { kind: 'completed', value: encoded?.input } as const
     const recorded = await this.#recorder.record(reportOf(work, attempt), outcome, encoded)
     if (recorded.kind === 'known') return this.#progressOf(name, recorded.state, attempt, recorded.value)

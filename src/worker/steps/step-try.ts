@@ -4,21 +4,26 @@ import { CategorisedError } from '../../client/define/errors.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 
+/** What a step streams to. */
+export type StepStreams = Pick<StepContext, 'frames' | 'summary'>
+
 export class StepTry implements StepContext {
   readonly name: string
   readonly attempt: number
   readonly #leased: LeasedExecution
   readonly #timeoutMs: number | undefined
+  readonly #streams: () => StepStreams
   /** Cleanup after a delivered abort must not be aborted again for the same reason. */
   readonly #ignoresCancel: boolean
   #timeout: AbortController | undefined
   #signal: AbortSignal | undefined
 
-  constructor(leased: LeasedExecution, name: string, attempt: number, timeoutMs: number | undefined) {
+  constructor(leased: LeasedExecution, name: string, attempt: number, timeoutMs: number | undefined, streams: () => StepStreams) {
     this.#leased = leased
     this.name = name
     this.attempt = attempt
     this.#timeoutMs = timeoutMs
+    this.#streams = streams
     this.#ignoresCancel = leased.abortReason !== undefined
   }
 
@@ -27,6 +32,14 @@ export class StepTry implements StepContext {
     const era = this.#leased.claimed.journal?.era ?? 0
     const { idempotencyKey } = this.#leased
     return `${era === 0 ? idempotencyKey : `${idempotencyKey}.${era}`}:${this.name}`
+  }
+
+  get frames(): StepContext['frames'] {
+    return this.#streams().frames
+  }
+
+  get summary(): StepContext['summary'] {
+    return this.#streams().summary
   }
 
   /** Created lazily. */

@@ -1,0 +1,182 @@
+/** Yields the frames of one execution: those that are kept, then new ones as they are appended, until the execution ends. */
+import type { Instant } from '../../kernel/index.ts'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { FrameSchemas } from '../define/frames.ts'
+import { validate } from '../define/validation.ts'
+import { decodeFrameCursor, encodeFrameCursor } from './frame-cursor.ts'
+import type { FramePosition } from './frame-cursor.ts'
+import type { UnpackedFrame } from './frame-codec.ts'
+import type { DecodedChunk, DecodedPage, StreamSource } from './stream-source.ts'
+
+export interface FramesOptions<Name extends string = string> {
+  /** The cursor of the last item that was seen. Left out: the oldest frame that is kept. */
+  readonly from?: string
+  /** Only frames of this name. */
+  readonly name?: Name
+  readonly signal?: AbortSignal
+}
+
+interface FrameOf<Name extends string, Value> {
+  readonly kind: 'frame'
+  readonly name: Name
+  readonly value: Value
+  readonly attempt: number
+  /**
+   * The number of a durable frame among those of the execution, from 1 and without a gap. A live frame has that of the durable
+   * frame before it.
+   */
+  readonly sequence: number
+  readonly isLive: boolean
+  /** When it was written, by the store's clock as far as the writer knew it. */
+  readonly at: Instant
+  /** Continues behind this frame. */
+  readonly cursor: string
+}
+
+/** Tells of something between two frames. */
+export type FrameMark =
+  /** A new attempt has begun. The frames of earlier ones stay: what recorded steps have written is not written again. */
+  | { readonly kind: 'attempt'; readonly attempt: number; readonly cursor: string }
+  /**
+   * So many durable frames are not kept any more. Undefined: the cursor is of an earlier run of the execution, whose frames were
+   * removed with it.
+   */
+  | { readonly kind: 'trimmed'; readonly count: number | undefined; readonly cursor: string }
+
+/** What a reader of frames receives. */
+export type FrameItem<Frames extends FrameSchemas = FrameSchemas, Name extends string = string> =
+  | FrameMark
+  | {
+      [N in keyof Frames & Name]: FrameOf<N, StandardSchemaV1.InferOutput<Frames[N]>>
+    }[keyof Frames & Name]
+
+interface Reading {
+  /** Returns the source of its execution. Called when the reader starts. */
+  readonly sourceOf: () => StreamSource
+  readonly schemas: FrameSchemas
+  readonly name: string | undefined
+  readonly signal: AbortSignal
+}
+
+type Position = { -readonly [K in keyof FramePosition]: FramePosition[K] }
+
+/** Ends with the execution, and when the signal aborts. */
+export async function* readFrames(reading: Reading, from: string | undefined): AsyncGenerator<FrameItem, void, undefined> {
+  const { signal } = reading
+  const start = from === undefined ? undefined : decodeFrameCursor(from)
+  const source = reading.sourceOf()
+  const close = source.open()
+  try {
+    let position: Position | undefined
+    while (!signal.aborted) {
+      const { version } = source
+      const page = await source.read({ chunk: (position ?? start)?.chunk ?? 1, liveAfter: (position ?? start)?.live ?? 0 })
+      if (position === undefined) {
+        position = beginAt(page, start)
+        if (start !== undefined && !isOfLife(start, page)) {
+          yield { kind: 'trimmed', count: undefined, cursor: encodeFrameCursor(position) }
+          if (position.chunk !== start.chunk) continue
+        }
+      } else if (!isOfLife(position, page)) return
+      yield* itemsOf(reading, page, position)
+      if (page.hasMore) continue
+      if (page.isEnded) return
+      await source.change(version, signal)
+    }
+  } finally {
+    close()
+  }
+}
+
+function beginAt({ createdAt, life }: DecodedPage, start: FramePosition | undefined): Position {
+  if (start?.createdAt === createdAt && start.life === life) return { ...start }
+  return { createdAt, life, chunk: 1, sequence: 0, live: 0, attempt: 0 }
+}
+
+function isOfLife(position: FramePosition, { createdAt, life }: DecodedPage): boolean {
+  return position.createdAt === createdAt && position.life === life
+}
+
+async function* itemsOf(reading: Reading, page: DecodedPage, position: Position): AsyncGenerator<FrameItem> {
+  const live = page.hasMore ? [] : newLiveFrames(page, position)
+  for (const chunk of page.chunks) {
+    position.chunk = chunk.number
+    const { frames } = chunk
+    if (frames === undefined) continue
+    yield* gapBefore(chunk.first, position)
+    yield* attemptMark(chunk.attempt, position)
+    for (let i = Math.max(0, position.sequence + 1 - chunk.first); i < frames.length; i++) {
+      while (live[0] !== undefined && live[0].sequence < chunk.first + i) yield* liveFrame(reading, live.shift(), position)
+      position.sequence = chunk.first + i
+      yield* frame(reading, frames[i], chunk, position)
+    }
+  }
+  const last = page.chunks.at(-1)
+  if (last === undefined || last.isFull || last.number < page.nextChunk - 1) position.chunk = page.nextChunk
+  // Chunks that are missing at the end were lost.
+  if (!page.hasMore) yield* gapBefore(page.next, position)
+  while (live.length > 0) yield* liveFrame(reading, live.shift(), position)
+  if (!page.hasMore) yield* attemptMark(page.attempt, position)
+}
+
+function* gapBefore(sequence: number, position: Position): Generator<FrameItem> {
+  const count = sequence - 1 - position.sequence
+  if (count <= 0) return
+  position.sequence = sequence - 1
+  yield { kind: 'trimmed', count, cursor: encodeFrameCursor(position) }
+}
+
+function* attemptMark(attempt: number, position: Position): Generator<FrameItem> {
+  if (attempt <= position.attempt) return
+  position.attempt = attempt
+  yield { kind: 'attempt', attempt, cursor: encodeFrameCursor(position) }
+}
+
+interface LiveFrame {
+  readonly unpacked: UnpackedFrame
+  readonly number: number
+  readonly attempt: number
+  readonly sequence: number
+  readonly at: Instant
+}
+
+function newLiveFrames({ live, liveFrames }: DecodedPage, { live: passed }: Position): LiveFrame[] {
+  if (live === undefined) return []
+  const { attempt, first, base, at } = live
+  const found: LiveFrame[] = []
+  for (const [i, unpacked] of liveFrames.entries()) {
+    const sequence = base - 1 + (unpacked.before ?? 0)
+    if (first + i > passed) found.push({ unpacked, number: first + i, attempt, sequence, at })
+  }
+  return found
+}
+
+async function* liveFrame(reading: Reading, live: LiveFrame | undefined, position: Position): AsyncGenerator<FrameItem> {
+  if (live === undefined) return
+  yield* attemptMark(live.attempt, position)
+  position.live = live.number
+  const { unpacked, attempt, at } = live
+  yield* wanted(reading, unpacked, position, { attempt, sequence: position.sequence, isLive: true, at })
+}
+
+async function* frame(
+  reading: Reading,
+  unpacked: UnpackedFrame | undefined,
+  { attempt, at }: DecodedChunk,
+  position: Position,
+): AsyncGenerator<FrameItem> {
+  if (unpacked === undefined) return
+  const details = { attempt, sequence: position.sequence, isLive: false, at: at + unpacked.delayMs }
+  yield* wanted(reading, unpacked, position, details)
+}
+
+async function* wanted(
+  { schemas, name: only }: Reading,
+  { name, value: stored }: UnpackedFrame,
+  position: Position,
+  details: { readonly attempt: number; readonly sequence: number; readonly isLive: boolean; readonly at: Instant },
+): AsyncGenerator<FrameItem> {
+  if (only !== undefined && only !== name) return
+  const value = await validate(schemas[name], stored, 'invalid_output', `frame '${name}'`)
+  yield { kind: 'frame', name, value, ...details, cursor: encodeFrameCursor(position) }
+}
