@@ -12,6 +12,7 @@ import { graphTrials } from './graph-trials.ts'
 import { holderTrials } from './holder-trials.ts'
 import { furtherSituations, journalSituations } from './journal-situations.ts'
 import { journalTrials } from './journal-trials.ts'
+import { streamTrials } from './stream-trials.ts'
 import { laneTrials } from './lane-trials.ts'
 import { limitSituations } from './limit-situations.ts'
 import { limitTrials } from './limit-trials.ts'
@@ -32,6 +33,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(flowTrials)
   .concat(graphTrials)
   .concat(journalTrials)
+  .concat(streamTrials)
   .concat(childTrials)
   .concat(workerTrials)
   .concat(laneTrials)

@@ -52,9 +52,7 @@ export type ReadFramesResult = FramesPage | Refused<'execution_not_found'>
 
 export function readFrames(tx: Tx, input: ReadFramesInput): ReadFramesResult {
   const execution = tx.get('execution', input.executionId)
-  if (execution === undefined || execution.removed !== undefined) {
-    return refused('execution_not_found', { executionId: input.executionId })
-  }
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   const { journal, createdAt } = execution
   const stream = journal?.hasStreams === true ? tx.get('stream', scopeOf(execution.id, journal)) : undefined
   const chunks: ChunkView[] = []
