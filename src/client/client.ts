@@ -174,11 +174,12 @@ export class Client implements FlowClient {
     Inputs = AnyInputs,
     Given = Inputs,
     Signals extends SignalSchemas = SignalSchemas,
+    Frames extends FrameSchemas = FrameSchemas,
   >(
     idOrKey: string,
-    task?: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
-  ): ExecutionHandle<Output, SignalsSent<Signals>> {
-    return new ExecutionHandle<Output, SignalsSent<Signals>>(this, this.try.resolve(idOrKey), task)
+    task?: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals, Frames>,
+  ): ExecutionHandle<Output, SignalsSent<Signals>, Frames> {
+    return new ExecutionHandle<Output, SignalsSent<Signals>, Frames>(this, this.try.resolve(idOrKey), task)
   }
 
   /** Describes an execution: with attempts, payload and result, or with the parts requested. */
