@@ -73,6 +73,8 @@ export type { SubmitManyItem, SubmitOutcome } from './client/executions/submit-m
 export type { SubmitOptions } from './client/executions/submit.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/events/subscription.ts'
 export type { WaitOptions } from './client/events/await-end.ts'
+export type { FrameItem, FrameMark, FramesOptions } from './client/streams/read-frames.ts'
+export type { Summary, SummaryOptions } from './client/streams/stream-calls.ts'
 export type {
   DrainWorkerOptions,
   MarkWorkerDeadOptions,

@@ -22,6 +22,7 @@ export const kernel = {
     'operations/leases': ['contract', 'model', 'rules', 'lifecycle/*', 'operations/due'],
     'operations/flows': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/journal': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/streams': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/lanes': ['contract', 'model'],
     'operations/limits': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],

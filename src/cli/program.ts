@@ -7,6 +7,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { flowCommand } from './commands/flows/flow.ts'
+import { framesCommand } from './commands/frames.ts'
 import { keysCommand } from './commands/keys/keys.ts'
 import { lanesCommand } from './commands/lanes/lanes.ts'
 import { limitsCommand } from './commands/limits/limits.ts'
@@ -75,6 +76,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     resumeCommand(shell),
     reissueCommand(shell),
     stepsCommand(shell),
+    framesCommand(shell),
     flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),

@@ -126,7 +126,11 @@ conforms('a stream', ({ fabric, given, journal, clock }) => {
     const held = await given.activeExecution()
     await new Writer(fabric, held).write('ab')
     await fabric.run('completeExecution', held)
-    await fabric.run('replayExecution', { executionId: held.executionId, requestId: given.requestId(), from: { kind: 'start' } })
+    await fabric.run('replayExecution', {
+      executionId: held.executionId,
+      requestId: given.requestId(),
+      from: { kind: 'start' },
+    })
     await new Writer(fabric, await given.claimOf(held)).write('cd')
 
     expect(await readAll(fabric, held.executionId)).toBe('abcd')
@@ -218,13 +222,20 @@ conforms('a stream', ({ fabric, given, journal, clock }) => {
     expect(result).toMatchObject({ liveBlob: undefined })
     await fabric.run('failExecution', { ...held, ...transientFailure })
     await new Writer(fabric, await given.claimOf(held)).writeLive('n', 1)
-    expect((await readPage(fabric, held.executionId)).page.live).toMatchObject({ attempt: 2, first: 5, count: 1, base: 3 })
+    expect((await readPage(fabric, held.executionId)).page.live).toMatchObject({
+      attempt: 2,
+      first: 5,
+      count: 1,
+      base: 3,
+    })
   })
 
   test('keeps one summary, compared by its version', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(2, 0) })
     const writer = new Writer(fabric, held)
-    expect(await writer.summarise(0, { stage: 1, list: [], empty: {}, nothing: null })).toMatchObject({ summaryVersion: 1 })
+    expect(await writer.summarise(0, { stage: 1, list: [], empty: {}, nothing: null })).toMatchObject({
+      summaryVersion: 1,
+    })
     expect(await writer.summarise(0, { stage: 'stale' })).toEqual({ kind: 'summary_changed', version: 1 })
     expect(await writer.summarise(2, { stage: 'ahead' })).toEqual({ kind: 'summary_changed', version: 1 })
     const { summary, page } = await readPage(fabric, held.executionId)

@@ -22,7 +22,9 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 function textOf(items: readonly FrameItem[]): string {
   return items
-    .map((item) => (item.kind === 'frame' ? String(item.value) : item.kind === 'attempt' ? `[${item.attempt}]` : `<${item.count}>`))
+    .map((item) =>
+      item.kind === 'frame' ? String(item.value) : item.kind === 'attempt' ? `[${item.attempt}]` : `<${item.count}>`,
+    )
     .join('')
 }
 
@@ -93,29 +95,35 @@ conforms('frames between processes', ({ fabric }) => {
     await using working = new Working(fabric)
     working.maintain()
     const started = Promise.withResolvers<undefined>()
-    const dying = working.work([
-      write.handle(async (_, ctx) => {
-        await ctx.step('first', (s) => s.frames.token('a'))
-        await ctx.step('second', async (s) => {
-          await s.frames.token('b')
-          started.resolve(undefined)
-          await new Promise(() => undefined)
-        })
-        return 'never'
-      }),
-    ])
+    const dying = working.work(
+      [
+        write.handle(async (_, ctx) => {
+          await ctx.step('first', (s) => s.frames.token('a'))
+          await ctx.step('second', async (s) => {
+            await s.frames.token('b')
+            started.resolve(undefined)
+            await new Promise(() => undefined)
+          })
+          return 'never'
+        }),
+      ],
+      { leaseTtl: '2s' },
+    )
     const execution = await working.until(working.client.submit(write, 0))
     const reading = collect(execution.frames())
     await working.until(started.promise)
     await working.elapse(50)
     dying.crash()
-    working.work([
-      write.handle(async (_, ctx) => {
-        await ctx.step('first', (s) => s.frames.token('never'))
-        await ctx.step('second', (s) => s.frames.token('c'))
-        return 'done'
-      }),
-    ])
+    working.work(
+      [
+        write.handle(async (_, ctx) => {
+          await ctx.step('first', (s) => s.frames.token('never'))
+          await ctx.step('second', (s) => s.frames.token('c'))
+          return 'done'
+        }),
+      ],
+      { leaseTtl: '2s' },
+    )
 
     expect(textOf(await working.until(reading))).toBe('[1]ab[2]c')
   })

@@ -194,9 +194,7 @@ function waitpointProblems(waitpoint: Waitpoint, { signals }: Stored): string[] 
 /** A signal is kept until a wait has counted it, and then it is that wait's. */
 function keptRules(execution: Execution, { steps, signals }: Stored): Record<string, boolean> {
   const counted = new Set(steps.flatMap((step) => step.wait?.satisfiers ?? []))
-  const taken = signals.filter(
-    (signal) => signal.effect === 'buffered' && !signal.isWaiting && signal.isTaken !== true,
-  )
+  const taken = signals.filter((signal) => signal.effect === 'buffered' && !signal.isWaiting && signal.isTaken !== true)
   return {
     'only what came early is kept': signals.every((signal) => !signal.isWaiting || signal.effect === 'buffered'),
     'what a handler has taken is not kept, and has not counted': signals.every(

@@ -1,7 +1,6 @@
 /** A stream agrees with its chunks: numbered without a gap, frames in order, counted and measured, and owned by an execution. */
 import type { AnyRecord, FrameChunk, Stream } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
-import { executionsOf } from './execution-invariants.ts'
 
 const SEPARATOR = '\u001f'
 
@@ -9,13 +8,16 @@ export function streamProblems(dump: PartitionDump): string[] {
   const streams = dump.records.filter((record) => record.type === 'stream')
   const chunks = dump.records.filter((record) => record.type === 'frame_chunk')
   const byStream = Map.groupBy(chunks, ({ id, number }) => id.slice(0, -(SEPARATOR + String(number)).length))
-  const executions = new Map(executionsOf(dump).map((execution) => [execution.id, execution]))
+  const executions = new Map(
+    dump.records.filter((record) => record.type === 'execution').map((execution) => [execution.id, execution]),
+  )
   const problems: string[] = []
   for (const stream of streams) {
     const journal = executions.get(stream.executionId)?.journal
     const life = Number(stream.id.split(SEPARATOR)[1] ?? 0)
     if (journal?.hasStreams !== true) problems.push(`the stream ${stream.id} belongs to no execution`)
-    else if (life < journal.firstLife || life > journal.life) problems.push(`the stream ${stream.id} is of another life`)
+    else if (life < journal.firstLife || life > journal.life)
+      problems.push(`the stream ${stream.id} is of another life`)
     problems.push(...chunkProblems(stream, byStream.get(stream.id) ?? []))
     byStream.delete(stream.id)
   }
@@ -37,7 +39,9 @@ function chunkProblems(stream: Stream, unordered: readonly FrameChunk[]): string
     'live frames end before the next':
       stream.live === undefined || stream.live.first + stream.live.count === stream.nextLive,
   }
-  return Object.keys(rules).filter((rule) => rules[rule] !== true).map((rule) => `${stream.id} breaks the rule: ${rule}`)
+  return Object.keys(rules)
+    .filter((rule) => rules[rule] !== true)
+    .map((rule) => `${stream.id} breaks the rule: ${rule}`)
 }
 
 function endOf(chunk: FrameChunk | undefined, { first }: Stream): number {
@@ -49,5 +53,8 @@ export function streamKeys(record: AnyRecord): string[] {
   if (record.type === 'frame_chunk') return [['c', record.id].join(SEPARATOR)]
   if (record.type !== 'stream') return []
   const { id, live, summary } = record
-  return [...(live === undefined ? [] : [`l${SEPARATOR}${id}`]), ...(summary === undefined ? [] : [`m${SEPARATOR}${id}`])]
+  return [
+    ...(live === undefined ? [] : [`l${SEPARATOR}${id}`]),
+    ...(summary === undefined ? [] : [`m${SEPARATOR}${id}`]),
+  ]
 }

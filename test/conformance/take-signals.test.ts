@@ -9,7 +9,10 @@ conforms('takeSignals', ({ fabric, given, journal, clock }) => {
   const take = async (held: Held, takenTo: number, limit = 1) => {
     const { result, blobs } = await fabric.reply('takeSignals', { ...held, name: 'say', takenTo, limit })
     if (result.kind === 'refused') return result.code
-    return result.signals.map(({ signal, payloadBlob }) => [signal.sequence, payloadBlob === undefined ? undefined : blobs[payloadBlob]?.[0]])
+    return result.signals.map(({ signal, payloadBlob }) => [
+      signal.sequence,
+      payloadBlob === undefined ? undefined : blobs[payloadBlob]?.[0],
+    ])
   }
   const say = (held: Held, byte: number) => journal.signal(held, '@say', { name: 'say', bytes: Uint8Array.of(byte) })
 

@@ -28,14 +28,17 @@ export function showCommand(shell: Shell): Command {
         }
         const reply = await fabric.try.describe(id, { attempts: true, payload: withPayload, result: withPayload })
         const result = unwrap(reply.result)
-        const shown = { description: describe(result, reply.blobs), execution: result.execution, withPayload }
+        const hasSummary = result.execution.journal?.hasStreams === true
+        const summary = hasSummary ? await fabric.execution(id).summary() : undefined
+        const description = describe(result, reply.blobs)
+        const shown = { description, execution: result.execution, summary, withPayload }
         await output.answer(document(shown), () => executionText(shown, output))
       })
     })
 }
 
 /** The description and the settings of the submit. */
-function document({ description, execution, withPayload }: ShownExecution): unknown {
+function document({ description, execution, summary, withPayload }: ShownExecution): unknown {
   const { input, result, ...facts } = description
   const { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, state, payload } = execution
   return {
@@ -44,6 +47,7 @@ function document({ description, execution, withPayload }: ShownExecution): unkn
     settings: { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs },
     inputSize: payload?.size,
     resultSize: execution.result?.size,
+    summary,
     ...(withPayload ? { input: valueForJson(input), result: valueForJson(result) } : {}),
   }
 }

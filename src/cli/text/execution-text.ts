@@ -1,6 +1,6 @@
 /** Formats one execution as a page for a terminal. */
 import type { Execution, Failure } from '../../kernel/index.ts'
-import type { ExecutionDescription } from '../../client/index.ts'
+import type { ExecutionDescription, Summary } from '../../client/index.ts'
 import { firstLine, printable, printableLines } from './printable.ts'
 import type { Output } from './output.ts'
 import { rowsText, table } from './table.ts'
@@ -12,6 +12,7 @@ import { valueText } from './value-text.ts'
 export interface ShownExecution {
   readonly description: ExecutionDescription
   readonly execution: Execution
+  readonly summary: Summary | undefined
   readonly withPayload: boolean
 }
 
@@ -20,6 +21,7 @@ export function executionText(shown: ShownExecution, output: Output): string {
   const sections = [
     `${output.style('bold', description.id)} ${description.task} ${stateText(description.state, output)}`,
     rowsText([...identityRows(shown), ...timeRows(shown), ...policyRows(shown), ...stateRows(shown)], output),
+    shown.summary === undefined ? '' : `summary ${printableLines(valueText(shown.summary.document))}`,
     attemptsText(shown, output),
     failureText(description.failure, output),
     shown.withPayload ? payloadText(description, output) : '',

@@ -27,7 +27,8 @@ interface FramePipe<Frames extends FrameSchemas> {
   /** Writes each value of an iterable as a frame, as fast as the store takes them. Resolves with their number. */
   readonly pipe: <Name extends keyof Frames & string>(
     name: Name,
-    values: AsyncIterable<StandardSchemaV1.InferInput<Frames[Name]>> | Iterable<StandardSchemaV1.InferInput<Frames[Name]>>,
+    values:
+      AsyncIterable<StandardSchemaV1.InferInput<Frames[Name]>> | Iterable<StandardSchemaV1.InferInput<Frames[Name]>>,
     options?: FrameOptions,
   ) => Promise<number>
 }

@@ -68,7 +68,7 @@ export interface TaskOptions<
   readonly frames?: F
 }
 
-const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1, InputSchemas, SignalSchemas, FrameSchemas>>()(
+const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
   "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }",
   {
     ...taskSettings.checks,
@@ -128,10 +128,7 @@ export type HandlerFunction<
   Inputs = AnyInputs,
   Frames extends FrameSchemas = FrameSchemas,
   Signals extends SignalSchemas = SignalSchemas,
-> = (
-  input: Parsed,
-  context: TaskContext<Inputs, Frames, Signals>,
-) => Promise<Returned> | Returned
+> = (input: Parsed, context: TaskContext<Inputs, Frames, Signals>) => Promise<Returned> | Returned
 
 /** A task together with the function that implements it. Workers run handlers. */
 export interface Handler {
@@ -250,7 +247,7 @@ export function task<
 >
 export function task(
   name: string,
-  options: TaskOptions<StandardSchemaV1, StandardSchemaV1, InputSchemas, SignalSchemas, FrameSchemas> = {},
+  options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
   const {

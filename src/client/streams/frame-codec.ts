@@ -160,7 +160,11 @@ function jsonOf(bytes: Buffer): unknown {
 }
 
 function damaged(cause?: unknown): EngineError {
-  return new EngineError('corruption', { message: 'The bytes of a chunk are not the frames that its record counts.' }, { cause })
+  return new EngineError(
+    'corruption',
+    { message: 'The bytes of a chunk are not the frames that its record counts.' },
+    { cause },
+  )
 }
 
 /** Whether no frame is added to a chunk any more. */

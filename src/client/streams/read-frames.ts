@@ -13,6 +13,8 @@ export interface FramesOptions<Name extends string = string> {
   readonly from?: string
   /** Only frames of this name. */
   readonly name?: Name
+  /** False ends the reader once it has all frames that there are. Default: true. */
+  readonly follow?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -55,14 +57,18 @@ interface Reading {
   readonly sourceOf: () => StreamSource
   readonly schemas: FrameSchemas
   readonly name: string | undefined
+  readonly isFollowing: boolean
   readonly signal: AbortSignal
 }
 
 type Position = { -readonly [K in keyof FramePosition]: FramePosition[K] }
 
 /** Ends with the execution, and when the signal aborts. */
-export async function* readFrames(reading: Reading, from: string | undefined): AsyncGenerator<FrameItem, void, undefined> {
-  const { signal } = reading
+export async function* readFrames(
+  reading: Reading,
+  from: string | undefined,
+): AsyncGenerator<FrameItem, void, undefined> {
+  const { signal, isFollowing } = reading
   const start = from === undefined ? undefined : decodeFrameCursor(from)
   const source = reading.sourceOf()
   const close = source.open()
@@ -70,7 +76,10 @@ export async function* readFrames(reading: Reading, from: string | undefined): A
     let position: Position | undefined
     while (!signal.aborted) {
       const { version } = source
-      const page = await source.read({ chunk: (position ?? start)?.chunk ?? 1, liveAfter: (position ?? start)?.live ?? 0 })
+      const page = await source.read({
+        chunk: (position ?? start)?.chunk ?? 1,
+        liveAfter: (position ?? start)?.live ?? 0,
+      })
       if (position === undefined) {
         position = beginAt(page, start)
         if (start !== undefined && !isOfLife(start, page)) {
@@ -80,7 +89,7 @@ export async function* readFrames(reading: Reading, from: string | undefined): A
       } else if (!isOfLife(position, page)) return
       yield* itemsOf(reading, page, position)
       if (page.hasMore) continue
-      if (page.isEnded) return
+      if (page.isEnded || !isFollowing) return
       await source.change(version, signal)
     }
   } finally {
@@ -106,7 +115,8 @@ async function* itemsOf(reading: Reading, page: DecodedPage, position: Position)
     yield* gapBefore(chunk.first, position)
     yield* attemptMark(chunk.attempt, position)
     for (let i = Math.max(0, position.sequence + 1 - chunk.first); i < frames.length; i++) {
-      while (live[0] !== undefined && live[0].sequence < chunk.first + i) yield* liveFrame(reading, live.shift(), position)
+      while (live[0] !== undefined && live[0].sequence < chunk.first + i)
+        yield* liveFrame(reading, live.shift(), position)
       position.sequence = chunk.first + i
       yield* frame(reading, frames[i], chunk, position)
     }
@@ -151,7 +161,11 @@ function newLiveFrames({ live, liveFrames }: DecodedPage, { live: passed }: Posi
   return found
 }
 
-async function* liveFrame(reading: Reading, live: LiveFrame | undefined, position: Position): AsyncGenerator<FrameItem> {
+async function* liveFrame(
+  reading: Reading,
+  live: LiveFrame | undefined,
+  position: Position,
+): AsyncGenerator<FrameItem> {
   if (live === undefined) return
   yield* attemptMark(live.attempt, position)
   position.live = live.number

@@ -1,7 +1,7 @@
 /** The calls of a client that read streams. Readers of one execution share a source. */
 import type { ExecutionId, Instant } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { shape } from '../../options/shape.ts'
+import { boolean, shape } from '../../options/shape.ts'
 import { checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { FrameSchemas } from '../define/frames.ts'
 import type { Session } from '../session.ts'
@@ -31,6 +31,7 @@ export const summaryOptions = shape<SummaryOptions>()('{ signal: AbortSignal.tim
 export const framesOptions = shape<FramesOptions>()("{ from: frame.cursor, name: 'token' }", {
   from: checkCursor,
   name: checkName,
+  follow: boolean,
   signal: checkSignal,
 })
 
@@ -58,9 +59,15 @@ export class Streams {
   frames(
     id: ExecutionId,
     schemas: FrameSchemas,
-    { from, name, signal }: FramesOptions,
+    { from, name, follow = true, signal }: FramesOptions,
   ): AsyncGenerator<FrameItem, void, undefined> {
-    const reading = { sourceOf: () => this.#sourceOf(id), schemas, name, signal: this.#until(signal) }
+    const reading = {
+      sourceOf: () => this.#sourceOf(id),
+      schemas,
+      name,
+      isFollowing: follow,
+      signal: this.#until(signal),
+    }
     return readFrames(reading, from)
   }
 

@@ -118,7 +118,6 @@ export class StreamSource {
     this.#sweep?.cancel()
     this.#onUnused()
   }
-
 }
 
 /** Reads the stream as it is now. */
@@ -156,4 +155,3 @@ function tryUnpack(bytes: Uint8Array, count: number, isLive: boolean): UnpackedF
     throw error
   }
 }
-

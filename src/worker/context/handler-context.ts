@@ -127,7 +127,7 @@ export class HandlerContext implements TaskContext {
   }
 
   get inbox(): TaskContext['inbox'] {
-    return this.streams.inbox as TaskContext['inbox']
+    return this.streams.inbox
   }
 
   /** Also the frames and the summary of steps. */

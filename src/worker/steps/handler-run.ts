@@ -178,9 +178,7 @@ export class HandlerRun {
    */
   close(): Promise<void> | undefined {
     this.#isClosed = true
-    return this.#calls.size === 0 && this.#parking === undefined
-      ? this.#flush()
-      : this.#finish([...this.#calls.keys()])
+    return this.#calls.size === 0 && this.#parking === undefined ? this.#flush() : this.#finish([...this.#calls.keys()])
   }
 
   /** Converts a refusal into an error. A refusal of the lease marks the lease as lost. */

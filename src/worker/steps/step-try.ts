@@ -18,7 +18,13 @@ export class StepTry implements StepContext {
   #timeout: AbortController | undefined
   #signal: AbortSignal | undefined
 
-  constructor(leased: LeasedExecution, name: string, attempt: number, timeoutMs: number | undefined, streams: () => StepStreams) {
+  constructor(
+    leased: LeasedExecution,
+    name: string,
+    attempt: number,
+    timeoutMs: number | undefined,
+    streams: () => StepStreams,
+  ) {
     this.#leased = leased
     this.name = name
     this.attempt = attempt

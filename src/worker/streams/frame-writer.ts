@@ -18,18 +18,11 @@ import {
 } from '../../kernel/index.ts'
 import type { AppendFramesInput } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { Batcher } from '../../stores/batcher.ts'
 import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
-import type { LeaseKeeper } from '../lease/lease-keeper.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import type { RetryServices } from '../store/retry-until-answered.ts'
 import { SummaryWriter } from './summary-writer.ts'
-
-export interface StreamServices extends RetryServices {
-  readonly batcher: Batcher
-  readonly keeper: LeaseKeeper
-}
+import type { StreamServices } from './stream-services.ts'
 
 /** The shortest time between two appends. */
 export const APPEND_INTERVAL_MS = 2
@@ -178,7 +171,8 @@ export class FrameWriter {
         await this.summary.reload()
         return
       case 'refused':
-        if (result.code === 'invalid_input') throw new EngineError('corruption', { message: 'The store has other frames of this run.' })
+        if (result.code === 'invalid_input')
+          throw new EngineError('corruption', { message: 'The store has other frames of this run.' })
         if (!this.#leased.isParking) keeper.lose(this.#leased, result.code)
         this.#leased.throwIfRefused()
         throw new EngineError(result.code, result.detail)

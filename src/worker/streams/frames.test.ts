@@ -19,7 +19,9 @@ async function collect(items: AsyncIterable<FrameItem>): Promise<FrameItem[]> {
 
 function textOf(items: readonly FrameItem[]): string {
   return items
-    .map((item) => (item.kind === 'frame' ? String(item.value) : item.kind === 'attempt' ? `[${item.attempt}]` : `<${item.count}>`))
+    .map((item) =>
+      item.kind === 'frame' ? String(item.value) : item.kind === 'attempt' ? `[${item.attempt}]` : `<${item.count}>`,
+    )
     .join('')
 }
 

@@ -15,7 +15,7 @@ import type { Log } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { HandlerRun } from '../steps/handler-run.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import type { StreamServices } from './frame-writer.ts'
+import type { StreamServices } from './stream-services.ts'
 
 /** The interval of reads without a wake-up. */
 const SWEEP_MS = 1_000
@@ -70,7 +70,9 @@ export class Inboxes {
     const { value, isValid } = await this.#parse(name, sequence, () =>
       decodeValue(signal.payload, blobs[payloadBlob ?? -1]),
     )
-    const done = async () => void (await this.#take(name, sequence, 0))
+    const done = async () => {
+      await this.#take(name, sequence, 0)
+    }
     return { name, value, sequence, key, by: source.identity, at, done, isValid }
   }
 

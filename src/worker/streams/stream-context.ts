@@ -4,7 +4,7 @@ import type { Log } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { HandlerRun } from '../steps/handler-run.ts'
 import { FrameWriter } from './frame-writer.ts'
-import type { StreamServices } from './frame-writer.ts'
+import type { StreamServices } from './stream-services.ts'
 import { Inboxes } from './inbox.ts'
 
 export class StreamContext {

@@ -11,7 +11,7 @@ import { SUMMARY_BYTES } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import type { StreamServices } from './frame-writer.ts'
+import type { StreamServices } from './stream-services.ts'
 
 /** Objects within objects of a patch. */
 const PATCH_DEPTH_MAX = 16
@@ -70,7 +70,8 @@ export class SummaryWriter {
   }
 
   stored({ patchCount }: NextSummary, version: number): void {
-    for (const patch of this.#patches.splice(0, patchCount)) this.#stored = mergePatch(this.#stored, patch) as JsonObject
+    for (const patch of this.#patches.splice(0, patchCount))
+      this.#stored = mergePatch(this.#stored, patch) as JsonObject
     this.#version = version
   }
 

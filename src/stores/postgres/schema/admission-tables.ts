@@ -109,7 +109,9 @@ function partitionRows(): string {
     .join(', ')
 }
 
-export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, streams, partitions].join('')
+export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, streams, partitions].join(
+  '',
+)
 
 /** The events of workers and lanes, behind those of earlier steps. */
 export const admissionEvents =
