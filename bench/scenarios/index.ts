@@ -64,6 +64,10 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['length'],
     load: async () => (await import('./steps.ts')).steps,
   },
+  stream: {
+    stores: ['valkey', 'sqlite', 'postgres', 'memory', 'valkey-cluster'],
+    load: async () => (await import('./stream.ts')).stream,
+  },
   fairness: {
     stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
     options: ['n'],

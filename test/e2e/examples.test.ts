@@ -165,6 +165,19 @@ test('the example agent resumes in another process and repeats no recorded step'
   expect(stdout).toContain('reviewer on (writer on (searcher on (planner on (How do bees find the way?))))')
 })
 
+test('the reader of the example streaming agent sees no gap and no repetition when its worker is killed', async () => {
+  const place = await workplace()
+
+  const { code, stdout, stderr } = await place.startNode([path.join(root, 'examples/streaming-agent.ts')]).end()
+
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/\[attempt 1\][^]*\[killed process \d+\]\n\[attempt 2\] Bees dance\./)
+  expect(stdout).toMatch(/\d+ frames, without a gap and none twice\nthe last attempt is the result\n/)
+  expect(stdout).toMatch(/from the middle there are \d+ more, as expected: true\n/)
+  expect(stdout).toContain('"stage":"writing","words":41')
+})
+
 test('the recipes for tests run in the test runner of Node', async () => {
   const place = await workplace()
 

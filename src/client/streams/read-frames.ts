@@ -6,7 +6,7 @@ import { validate } from '../define/validation.ts'
 import { decodeFrameCursor, encodeFrameCursor } from './frame-cursor.ts'
 import type { FramePosition } from './frame-cursor.ts'
 import type { UnpackedFrame } from './frame-codec.ts'
-import type { DecodedChunk, DecodedPage, StreamSource } from './stream-source.ts'
+import type { DecodedPage, StreamSource } from './stream-source.ts'
 
 export interface FramesOptions<Name extends string = string> {
   /** The cursor of the last item that was seen. Left out: the oldest frame that is kept. */
@@ -52,6 +52,8 @@ export type FrameItem<Frames extends FrameSchemas = FrameSchemas, Name extends s
       [N in keyof Frames & Name]: FrameOf<N, StandardSchemaV1.InferOutput<Frames[N]>>
     }[keyof Frames & Name]
 
+type StoredFrame = FrameOf<string, unknown>
+
 interface Reading {
   /** Returns the source of its execution. Called when the reader starts. */
   readonly sourceOf: () => StreamSource
@@ -87,7 +89,10 @@ export async function* readFrames(
           if (position.chunk !== start.chunk) continue
         }
       } else if (!isOfLife(position, page)) return
-      yield* itemsOf(reading, page, position)
+      for (const item of itemsOf(page, position)) {
+        if (item.kind !== 'frame') yield item
+        else if (reading.name === undefined || reading.name === item.name) yield await parsed(reading, item)
+      }
       if (page.hasMore) continue
       if (page.isEnded || !isFollowing) return
       await source.change(version, signal)
@@ -106,40 +111,45 @@ function isOfLife(position: FramePosition, { createdAt, life }: DecodedPage): bo
   return position.createdAt === createdAt && position.life === life
 }
 
-async function* itemsOf(reading: Reading, page: DecodedPage, position: Position): AsyncGenerator<FrameItem> {
+/** Returns what a page adds, and moves the position behind it. Values are as they are stored. */
+function itemsOf(page: DecodedPage, position: Position): FrameItem[] {
+  const items: FrameItem[] = []
   const live = page.hasMore ? [] : newLiveFrames(page, position)
   for (const chunk of page.chunks) {
     position.chunk = chunk.number
-    const { frames } = chunk
+    const { frames, attempt, first, at } = chunk
     if (frames === undefined) continue
-    yield* gapBefore(chunk.first, position)
-    yield* attemptMark(chunk.attempt, position)
-    for (let i = Math.max(0, position.sequence + 1 - chunk.first); i < frames.length; i++) {
-      while (live[0] !== undefined && live[0].sequence < chunk.first + i)
-        yield* liveFrame(reading, live.shift(), position)
-      position.sequence = chunk.first + i
-      yield* frame(reading, frames[i], chunk, position)
+    addGap(items, first, position)
+    addAttempt(items, attempt, position)
+    for (let i = Math.max(0, position.sequence + 1 - first); i < frames.length; i++) {
+      while (live[0] !== undefined && live[0].sequence < first + i) addLive(items, live.shift(), position)
+      const frame = frames[i]
+      if (frame === undefined) continue
+      position.sequence = first + i
+      addFrame(items, frame, position, { attempt, isLive: false, at: at + frame.delayMs })
     }
   }
   const last = page.chunks.at(-1)
   if (last === undefined || last.isFull || last.number < page.nextChunk - 1) position.chunk = page.nextChunk
+  if (page.hasMore) return items
   // Chunks that are missing at the end were lost.
-  if (!page.hasMore) yield* gapBefore(page.next, position)
-  while (live.length > 0) yield* liveFrame(reading, live.shift(), position)
-  if (!page.hasMore) yield* attemptMark(page.attempt, position)
+  addGap(items, page.next, position)
+  while (live.length > 0) addLive(items, live.shift(), position)
+  addAttempt(items, page.attempt, position)
+  return items
 }
 
-function* gapBefore(sequence: number, position: Position): Generator<FrameItem> {
+function addGap(items: FrameItem[], sequence: number, position: Position): void {
   const count = sequence - 1 - position.sequence
   if (count <= 0) return
   position.sequence = sequence - 1
-  yield { kind: 'trimmed', count, cursor: encodeFrameCursor(position) }
+  items.push({ kind: 'trimmed', count, cursor: encodeFrameCursor(position) })
 }
 
-function* attemptMark(attempt: number, position: Position): Generator<FrameItem> {
+function addAttempt(items: FrameItem[], attempt: number, position: Position): void {
   if (attempt <= position.attempt) return
   position.attempt = attempt
-  yield { kind: 'attempt', attempt, cursor: encodeFrameCursor(position) }
+  items.push({ kind: 'attempt', attempt, cursor: encodeFrameCursor(position) })
 }
 
 interface LiveFrame {
@@ -161,36 +171,27 @@ function newLiveFrames({ live, liveFrames }: DecodedPage, { live: passed }: Posi
   return found
 }
 
-async function* liveFrame(
-  reading: Reading,
-  live: LiveFrame | undefined,
-  position: Position,
-): AsyncGenerator<FrameItem> {
+function addLive(items: FrameItem[], live: LiveFrame | undefined, position: Position): void {
   if (live === undefined) return
-  yield* attemptMark(live.attempt, position)
-  position.live = live.number
-  const { unpacked, attempt, at } = live
-  yield* wanted(reading, unpacked, position, { attempt, sequence: position.sequence, isLive: true, at })
+  const { unpacked, number, attempt, at } = live
+  addAttempt(items, attempt, position)
+  position.live = number
+  addFrame(items, unpacked, position, { attempt, isLive: true, at })
 }
 
-async function* frame(
-  reading: Reading,
-  unpacked: UnpackedFrame | undefined,
-  { attempt, at }: DecodedChunk,
+function addFrame(
+  items: FrameItem[],
+  { name, value }: UnpackedFrame,
   position: Position,
-): AsyncGenerator<FrameItem> {
-  if (unpacked === undefined) return
-  const details = { attempt, sequence: position.sequence, isLive: false, at: at + unpacked.delayMs }
-  yield* wanted(reading, unpacked, position, details)
+  { attempt, isLive, at }: Pick<StoredFrame, 'attempt' | 'isLive' | 'at'>,
+): void {
+  const { sequence } = position
+  items.push({ kind: 'frame', name, value, attempt, sequence, isLive, at, cursor: encodeFrameCursor(position) })
 }
 
-async function* wanted(
-  { schemas, name: only }: Reading,
-  { name, value: stored }: UnpackedFrame,
-  position: Position,
-  details: { readonly attempt: number; readonly sequence: number; readonly isLive: boolean; readonly at: Instant },
-): AsyncGenerator<FrameItem> {
-  if (only !== undefined && only !== name) return
-  const value = await validate(schemas[name], stored, 'invalid_output', `frame '${name}'`)
-  yield { kind: 'frame', name, value, ...details, cursor: encodeFrameCursor(position) }
+/** Readers share decoded values, so each gets what its schema makes of them. */
+async function parsed({ schemas }: Reading, item: StoredFrame): Promise<FrameItem> {
+  const schema = schemas[item.name]
+  if (schema === undefined) return item
+  return { ...item, value: await validate(schema, item.value, 'invalid_output', `frame '${item.name}'`) }
 }

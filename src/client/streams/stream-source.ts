@@ -93,7 +93,7 @@ export class StreamSource {
   change(version: number, signal: AbortSignal): Promise<void> {
     if (version !== this.#version || signal.aborted) return Promise.resolve()
     const { runtime } = this.#session
-    this.#sweep ??= runtime.after(EVENT_SWEEP_MS, () => this.#changed(), { background: true })
+    this.#sweep ??= runtime.after(EVENT_SWEEP_MS, () => this.#changed())
     return new Promise((resolve) => {
       const finish = () => {
         this.#waiting.delete(finish)
