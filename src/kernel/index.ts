@@ -56,14 +56,9 @@ export {
   FRAME_BYTES,
   FRAME_CHUNK_BYTES,
   FRAME_CHUNK_COUNT,
-  FRAME_CHUNK_MAX,
   FRAME_MAX,
-  FRAME_NAME_BYTES,
-  FRAME_PAGE_BYTES,
-  FRAME_PAGE_CHUNKS,
   FRAME_TOTAL_BYTES,
   FRAME_TRIM_COUNT,
-  INBOX_PAGE_MAX,
   LIVE_FRAME_BYTES,
   LIVE_FRAME_MAX,
   SUMMARY_BYTES,
@@ -286,20 +281,13 @@ export { compareKeyed } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
-export type { LiveTail } from './model/stream-schema.ts'
-export { takeSignals } from './operations/journal/take-signals.ts'
-export type { TakeSignalsResult } from './operations/journal/take-signals.ts'
-export { appendFrames } from './operations/streams/append-frames.ts'
 export type { AppendFramesInput, AppendFramesResult } from './operations/streams/append-frames.ts'
-export { readFrames } from './operations/streams/read-frames.ts'
-export type { ChunkView, FramesPage, ReadFramesInput } from './operations/streams/read-frames.ts'
-export { frameChunkId } from './rules/stream-ids.ts'
+export type { FramesPage } from './operations/streams/read-frames.ts'
 export type {
   AnyRecord,
   Duties,
   FrameChunk,
   Stream,
-  StreamSummary,
   Lane,
   LaneHold,
   RecordType,

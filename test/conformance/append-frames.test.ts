@@ -107,7 +107,7 @@ conforms('a stream', ({ fabric, given, journal, clock }) => {
     expect(page).toMatchObject({ attempt: 2, isEnded: true })
   })
 
-  test('goes on in the same attempt after a wait', async () => {
+  test('continues in the same attempt after a wait', async () => {
     const held = await given.activeExecution()
     await new Writer(fabric, held).write('ab')
     await journal.wait(held, {})
@@ -122,7 +122,7 @@ conforms('a stream', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('goes on after a replay', async () => {
+  test('continues after a replay', async () => {
     const held = await given.activeExecution()
     await new Writer(fabric, held).write('ab')
     await fabric.run('completeExecution', held)

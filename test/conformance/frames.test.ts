@@ -74,7 +74,7 @@ conforms('frames between processes', ({ fabric }) => {
     expect(textOf(await working.until(collect(execution.frames())))).toBe('[1]ab1c[2]b2c')
   })
 
-  test('before a wait are stored when the execution is parked, and the same attempt goes on after it', async () => {
+  test('before a wait are stored when the execution is parked, and the same attempt continues after it', async () => {
     await using working = new Working(fabric)
     working.maintain()
     working.work([
@@ -128,7 +128,7 @@ conforms('frames between processes', ({ fabric }) => {
     expect(textOf(await working.until(reading))).toBe('[1]ab[2]c')
   })
 
-  test('are followed by name, and their readers end when they are told to', async () => {
+  test('are followed by name, and their readers end with their signal', async () => {
     await using working = new Working(fabric)
     const release = Promise.withResolvers<undefined>()
     working.work([
@@ -167,7 +167,7 @@ conforms('frames between processes', ({ fabric }) => {
 })
 
 conforms('the summary of an execution', ({ fabric }) => {
-  test('is merged by the handler and followed, and a retry goes on with it', async () => {
+  test('is merged by the handler and followed, and a retry continues it', async () => {
     await using working = new Working(fabric)
     working.maintain()
     working.work([

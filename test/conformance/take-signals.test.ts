@@ -16,7 +16,7 @@ conforms('takeSignals', ({ fabric, given, journal, clock }) => {
   }
   const say = (held: Held, byte: number) => journal.signal(held, '@say', { name: 'say', bytes: Uint8Array.of(byte) })
 
-  test('of a mailbox that nobody wrote to returns nothing and writes nothing', async () => {
+  test('of a mailbox without signals returns nothing and writes nothing', async () => {
     const held = await given.activeExecution()
 
     expect(await take(held, 0)).toEqual([])

@@ -55,7 +55,7 @@ test('show prints the summary', async () => {
   expect(await place.json('show', 'w')).toMatchObject({ summary: { version: 1, document: { stage: 'done' } } })
 })
 
-test('an execution that is unknown exits with 3, and one without frames says so', async () => {
+test('an execution that is unknown exits with 3, and one without frames prints a remark', async () => {
   const place = await workplace()
   await place.run(['submit', 'greet', '--id', 'quiet'])
 

@@ -118,6 +118,20 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect(wakes).toEqual([{ ...nothing, holdersOf: ['a', 'b"'] }])
     })
 
+    test('when executions have new frames or signals, with the growth of the log if there is some', async () => {
+      const wakes = await wakesOf(
+        [[group({ records: [put('a')] })], { grown: ['a', 'b"'] }],
+        [[group({ records: [put('a')] })], { grown: [] }],
+        [[group({ events: [event('signal_received', 'a')] })], { grown: ['a'], now: 7 }],
+      )
+
+      const growth = { first: 1, last: 1, at: 7, ended: [] }
+      expect(wakes).toEqual([
+        { ...nothing, grown: ['a', 'b"'] },
+        { ...nothing, hasEvents: true, growth, grown: ['a'] },
+      ])
+    })
+
     test('of everything that the log grew by, with numbers of any size in full', async () => {
       const trimmed = LEVEL_STEP - 100
       await at.server.set(at.key('trimmed5'), trimmed)

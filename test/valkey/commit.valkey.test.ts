@@ -22,7 +22,7 @@ const bytes = new Uint8Array([0, 255, 13, 10])
 /** The arguments behind the time of a commit without any items, but for a change. */
 function malformed(more: { readonly counts?: Buffer; readonly expected?: Buffer } = {}): (string | Buffer)[] {
   const { counts = Buffer.alloc(24), expected = '' } = more
-  return ['', '', '', '', '', '', counts, '', expected]
+  return ['', '', '', '', '', '', '', counts, '', expected]
 }
 
 /** Counts of a commit, all of them zero but for some by their place. Those of one index are the last four. */

@@ -35,7 +35,7 @@ interface FrameOf<Name extends string, Value> {
   readonly cursor: string
 }
 
-/** Tells of something between two frames. */
+/** Marks what happened between two frames. */
 export type FrameMark =
   /** A new attempt has begun. The frames of earlier ones stay: what recorded steps have written is not written again. */
   | { readonly kind: 'attempt'; readonly attempt: number; readonly cursor: string }

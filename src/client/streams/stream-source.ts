@@ -146,7 +146,7 @@ function decodeChunk(chunk: FramesPage['chunks'][number]['chunk'], bytes: Uint8A
   return { number, attempt, first, at, count, frames, isFull: isFullChunk(chunk) }
 }
 
-/** Damaged bytes are like lost ones: the reader is told of the gap. */
+/** Damaged bytes are like lost ones: the reader gets a mark for the gap. */
 function tryUnpack(bytes: Uint8Array, count: number, isLive: boolean): UnpackedFrame[] | undefined {
   try {
     return unpackFrames(bytes, count, isLive)

@@ -83,7 +83,7 @@ export type {
   Submission,
 } from './flow-schema.ts'
 export type { Duties } from './duties-schema.ts'
-export type { FrameChunk, Stream, StreamSummary } from './stream-schema.ts'
+export type { FrameChunk, Stream } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
 export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 

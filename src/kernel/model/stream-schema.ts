@@ -6,6 +6,7 @@ import { executionId } from './base-records.ts'
 import { frozenObject, rare, record, text, whole } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
+/** The holder that appended last. */
 const streamWriter = frozenObject({
   epoch: whole,
   /** The number of its last append. An append with this number is a repetition. */
@@ -15,9 +16,6 @@ const streamWriter = frozenObject({
   /** The sequence of the next durable frame when its lease began to append. */
   base: whole,
 })
-
-/** The holder that appended last. */
-export type StreamWriter = Infer<typeof streamWriter>
 
 const liveTail = frozenObject({
   attempt: whole,

@@ -151,7 +151,7 @@ test.each([
   expect(await execution.summary()).toMatchObject({ document: { kept: 1 } })
 })
 
-test('an iterable is written by pipe, with live frames if it is told to', async () => {
+test('an iterable is written by pipe, or as live frames', async () => {
   await using world = createWorld()
   world.work([
     write.handle(async (_, ctx) => {

@@ -25,7 +25,7 @@ import { SummaryWriter } from './summary-writer.ts'
 import type { StreamServices } from './stream-services.ts'
 
 /** The shortest time between two appends. */
-export const APPEND_INTERVAL_MS = 2
+const APPEND_INTERVAL_MS = 2
 /** Frames, and bytes of them, that wait for their append before a handler has to wait for room. */
 export const WAITING_FRAMES_MAX = 2 * FRAME_APPEND_COUNT
 export const WAITING_BYTES_MAX = 2 * FRAME_APPEND_BYTES
@@ -142,7 +142,7 @@ export class FrameWriter {
     else runtime.soon(start)
   }
 
-  /** Never rejects: a failure is reported to whoever writes or waits next. */
+  /** Never rejects: a failure is reported to the next call that writes or waits. */
   async #send(): Promise<void> {
     try {
       if (this.#leased.refusal === undefined && this.#failure === undefined) await this.#appendNext()
