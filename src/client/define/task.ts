@@ -190,7 +190,7 @@ export interface Task<
 export type OmittedInput<Input> = undefined extends Input ? [] : [input: Input]
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
-export type AnyTask = Task<any, any, any, any, any, any, SignalSchemas, any>
+export type AnyTask = Task<any, any, any, any, any, any>
 
 /** Marks tasks. The same symbol in every copy of the library. Not enumerable, so a spread copy lacks it. */
 const TASK_MARK = Symbol.for('flowfabric.task')

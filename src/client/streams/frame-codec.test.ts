@@ -32,7 +32,7 @@ describe('packed frames', () => {
             name,
             delayMs,
             before: isLive ? before : undefined,
-            value: encoding === 'bytes' ? bytes : JSON.parse(JSON.stringify(value)),
+            value: encoding === 'bytes' ? bytes : (JSON.parse(JSON.stringify(value)) as unknown),
           })),
         )
       }),
