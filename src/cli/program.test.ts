@@ -10,7 +10,7 @@ const COMMANDS = [
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
-  ...['flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
+  ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],
   ...['workers', 'workers drain', 'workers dead'],
 ]

@@ -45,5 +45,6 @@ test('what never writes is a read, and a reconciler is none', () => {
     'listLanes',
     'listLimits',
     'describeLimit',
+    'readFrames',
   ])
 })

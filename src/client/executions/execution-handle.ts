@@ -246,7 +246,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals, Frames exte
   }
 
   get #frameSchemas(): FrameSchemas {
-    return (this.#task?.frames ?? {})
+    return this.#task?.frames ?? {}
   }
 
   /** Returns the summary that its handler keeps; undefined before the first. */
