@@ -8,9 +8,8 @@ export const worker = {
     steps: ['error-text', 'store', 'lease'],
     registry: ['served-task'],
     children: ['store', 'lease', 'steps'],
-    context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits'],
     streams: ['store', 'lease', 'steps'],
-    context: ['error-text', 'store', 'lease', 'steps', 'children', 'streams'],
+    context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits', 'streams'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
     attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps', 'permits'],
     dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt', 'permits'],
