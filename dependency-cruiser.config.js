@@ -1,5 +1,5 @@
 /**
- * Imports go one way: kernel ← stores ← engine, client ← worker ← fabric ← cli. The runtime and the checks of options may be
+ * Imports go one way: kernel ← stores ← engine, client ← worker ← fabric ← server ← cli. The runtime and the checks of options may be
  * imported by all but the kernel, and the files directly under src join the layers into the published package. Unit tests
  * and their fixtures may import anything.
  */
@@ -8,6 +8,7 @@ import { cli } from './scripts/rooms/cli.mjs'
 import { client } from './scripts/rooms/client.mjs'
 import { engine } from './scripts/rooms/engine.mjs'
 import { kernel } from './scripts/rooms/kernel.mjs'
+import { server } from './scripts/rooms/server.mjs'
 import { stores } from './scripts/rooms/stores.mjs'
 import { worker } from './scripts/rooms/worker.mjs'
 
@@ -23,8 +24,9 @@ const layers = {
   client: ['kernel', 'runtime', 'options', 'stores'],
   worker: ['kernel', 'runtime', 'options', 'stores', 'client'],
   fabric: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker'],
+  server: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'fabric'],
   testing: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
-  cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
+  cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric', 'server'],
 }
 
 /** The files directly under src that a layer may import; they are what the package exports. */
@@ -43,7 +45,7 @@ const layerRules = Object.entries(layers).map(([layer, others]) => {
 })
 
 /** The folders inside a layer. A pattern ends in `/*` where it stands for all folders below. */
-const rooms = { kernel, client, worker, stores, engine, cli }
+const rooms = { kernel, client, worker, stores, engine, server, cli }
 
 function roomPath(layer, name, shared) {
   if (shared[name] !== undefined) return `^src/${layer}/(${shared[name].join('|')})$`

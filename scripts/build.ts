@@ -24,6 +24,7 @@ await build({
       input: {
         index: 'src/index.ts',
         worker: 'src/worker.ts',
+        server: 'src/server.ts',
         'testing/index': 'src/testing/index.ts',
         'cli/main': 'src/cli/main.ts',
       },

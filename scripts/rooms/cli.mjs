@@ -14,6 +14,7 @@ export const cli = {
     'commands/keys': command,
     'commands/lanes': command,
     'commands/limits': command,
+    'commands/tokens': command,
     'commands/waits': command,
     'commands/workers': command,
   },

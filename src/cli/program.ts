@@ -16,11 +16,13 @@ import { migrateCommand } from './commands/migrate.ts'
 import { reissueCommand } from './commands/waits/reissue.ts'
 import { replayCommand } from './commands/replay.ts'
 import { resumeCommand } from './commands/waits/resume.ts'
+import { serverCommand } from './commands/server.ts'
 import { showCommand } from './commands/show.ts'
 import { signalCommand } from './commands/waits/signal.ts'
 import { stepsCommand } from './commands/steps.ts'
 import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
+import { tokensCommand } from './commands/tokens/tokens.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
 import { workersCommand } from './commands/workers/workers.ts'
 import { whyCommand } from './commands/why.ts'
@@ -64,6 +66,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     .addHelpText('after', exitCodeHelp())
   const commands = [
     devCommand(shell),
+    serverCommand(shell),
     submitCommand(shell),
     listCommand(shell),
     showCommand(shell),
@@ -83,6 +86,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     limitsCommand(shell),
     workersCommand(shell),
     keysCommand(shell),
+    tokensCommand(shell),
     doctorCommand(shell),
     migrateCommand(shell),
   ]

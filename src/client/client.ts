@@ -1,5 +1,5 @@
 /** Submits work and manages it. Throws refusals as `EngineError`; `try` returns them instead. */
-import type { ExecutionId, Explanation, FlowId } from '../kernel/index.ts'
+import type { CreateResult, ExecutionId, Explanation, FlowId, Refused } from '../kernel/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { silentLog } from '../runtime/index.ts'
 import type { Runtime } from '../runtime/index.ts'
@@ -7,7 +7,7 @@ import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
 import type { Calls } from './calls.ts'
-import { checkNamespace } from './checks/names.ts'
+import { checkNamespace, invalidInput, show } from './checks/names.ts'
 import { isFlow } from './define/flow.ts'
 import type { AnyFlow, FlowDefinition } from './define/flow.ts'
 import type { FrameSchemas, SignalSchemas } from './define/frames.ts'
@@ -17,7 +17,8 @@ import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
 import { lastEventOf, unlessMissing, untilEnd } from './events/execution-events.ts'
-import { subscribeOptions, subscribe } from './events/subscription.ts'
+import { decodeCursor } from './events/event-cursor.ts'
+import { endOfLog, subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
 import type { ChildSummary, ExecutionDescription } from './executions/description.ts'
@@ -37,6 +38,8 @@ import { FlowHandle } from './flows/flow-handle.ts'
 import type { FlowCancelled, FlowClient, FlowHandleCancelOptions, SinkResults } from './flows/flow-handle.ts'
 import type { CreateFlowOptions, FlowSubmitOptions } from './flows/flow-options.ts'
 import { OpenFlow } from './flows/open-flow.ts'
+import { askedByToken } from './journal/asked-by-token.ts'
+import type { AskedByToken } from './journal/asked-by-token.ts'
 import type {
   AnswerOptions,
   CloseWaitpointOptions,
@@ -66,6 +69,14 @@ import { unwrap } from './transport/unwrap.ts'
 import { WorkerHandle } from './workers/worker-handle.ts'
 import { listWorkers } from './workers/worker-listing.ts'
 import type { ListWorkersOptions, WorkerPage } from './workers/worker-listing.ts'
+
+/** What a client shares with those that `forNamespace` returns. */
+interface SharedParts {
+  readonly batcher: Batcher
+  readonly ends: EndWatcher
+  readonly abort: AbortController
+  closing: Promise<void> | undefined
+}
 
 export interface ClientOptions {
   readonly namespace?: string
@@ -97,12 +108,14 @@ export class Client implements FlowClient {
   /** Limits: defined, changed live, inspected, held back and deleted by name. */
   readonly limits: LimitCalls
   #closing: Promise<void> | undefined
+  readonly #shared: SharedParts
 
-  constructor(store: Store, runtime: Runtime, options: ClientOptions = {}) {
+  constructor(store: Store, runtime: Runtime, options: ClientOptions = {}, shared = sharedParts(store, runtime)) {
     this.store = store
     this.runtime = runtime
     this.namespace = checkNamespace(options.namespace ?? 'default')
-    this.batcher = new Batcher(store, runtime)
+    this.#shared = shared
+    this.batcher = shared.batcher
     this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
     this.isBound = options.allNamespaces !== true
     const within = this.isBound ? this.namespace : undefined
@@ -113,6 +126,21 @@ export class Client implements FlowClient {
     this.#ends = new EndWatcher(store, runtime)
     this.#streams = new Streams(this.#session, this.#abort.signal)
     this.batcher.hints.onEnd((partition, id) => this.#ends.expect(partition, id))
+  }
+
+  /**
+   * Returns a client of the same store that is bound to a namespace. The two share batches and subscriptions, and close together.
+   * @internal
+   */
+  forNamespace(namespace: string): Client {
+    this.#refuseIfClosed()
+    if (!this.isBound || namespace === this.namespace) {
+      return new Client(this.store, this.runtime, { namespace, tokens: this.tokens }, this.#shared)
+    }
+    throw invalidInput(
+      'namespace',
+      `namespace is ${show(namespace)}, but this fabric is bound to ${show(this.namespace)}.`,
+    )
   }
 
   /**
@@ -151,6 +179,21 @@ export class Client implements FlowClient {
     // The overloads pair flows with options of flows.
     if (isFlow(what)) return await this.#submitFlow(what, input, options)
     return await this.#submitTask(what, input, options)
+  }
+
+  /**
+   * Submits a task and returns the result of its operation. Repeated with one request id, a submit with an id has no further
+   * effect, whatever `ifExists` is.
+   * @internal
+   */
+  async submitOnce(
+    requestId: string | undefined,
+    task: AnyTask,
+    input: unknown,
+    options: SubmitOptions & { readonly tx?: never },
+  ): Promise<Exclude<CreateResult, Refused>> {
+    this.#refuseIfClosed()
+    return unwrap((await submitTask(this.#session, task, input, options, requestId)) as CreateResult)
   }
 
   /**
@@ -386,7 +429,7 @@ export class Client implements FlowClient {
       ...(executionId === undefined ? {} : { executionId: this.try.resolve(executionId) }),
       ...(flowId === undefined ? {} : { flowId: this.try.resolveFlow(flowId) }),
       ...(namespace === undefined ? {} : { namespace }),
-      signal: AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]),
+      signal: AbortSignal.any([this.#shared.abort.signal, ...(signal === undefined ? [] : [signal])]),
     })
   }
 
@@ -400,7 +443,10 @@ export class Client implements FlowClient {
   ): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
     const look = () => unlessMissing(this.describe(executionId, {}))
-    const signal = AbortSignal.any([this.#abort.signal, ...(options.signal === undefined ? [] : [options.signal])])
+    const signal = AbortSignal.any([
+      this.#shared.abort.signal,
+      ...(options.signal === undefined ? [] : [options.signal]),
+    ])
     const last = lastEventOf(this.store, executionId, look)
     const namespace = this.#session.listed(undefined)
     const scope = namespace === undefined ? { executionId } : { executionId, namespace }
@@ -411,6 +457,31 @@ export class Client implements FlowClient {
   get streams(): Streams {
     this.#refuseIfClosed()
     return this.#streams
+  /**
+   * Returns a cursor at the present end of the event log.
+   * @internal
+   */
+  async currentCursor(): Promise<string> {
+    this.#refuseIfClosed()
+    return await endOfLog(this.store)
+  }
+
+  /**
+   * Refuses a text that is not the cursor of an event.
+   * @internal
+   */
+  checkCursor(cursor: string): string {
+    decodeCursor(cursor, this.store.settings.executionPartitions)
+    return cursor
+  }
+
+  /**
+   * Returns what the holder of a token is asked. Refuses tokens as `answer` does.
+   * @internal
+   */
+  async askedBy(token: string): Promise<AskedByToken> {
+    this.#refuseIfClosed()
+    return await askedByToken(this.#session, token)
   }
 
   report(): Promise<StoreReport> {
@@ -418,13 +489,13 @@ export class Client implements FlowClient {
   }
 
   get isClosed(): boolean {
-    return this.#closing !== undefined
+    return this.#shared.closing !== undefined
   }
 
   /** Completes pending calls, ends subscriptions and waits, and closes the store. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    this.#shared.closing ??= this.#close()
+    return this.#shared.closing
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -434,12 +505,12 @@ export class Client implements FlowClient {
   /** @internal */
   watchEnd(id: ExecutionId | FlowId, notify: EndListener, since?: EndMoment): EndWatch {
     this.#refuseIfClosed()
-    return this.#ends.watch(id, notify, since)
+    return this.#shared.ends.watch(id, notify, since)
   }
 
   async #close(): Promise<void> {
-    this.#abort.abort()
-    this.#ends.close()
+    this.#shared.abort.abort()
+    this.#shared.ends.close()
     await this.batcher.close()
     await this.store.close()
   }
@@ -453,7 +524,7 @@ export class Client implements FlowClient {
   async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
     let since: EndMoment | undefined
     const { result, isReplaced, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
-      since = this.#ends.momentIn(partition)
+      since = this.#shared.ends.momentIn(partition)
     })
     const { kind } = unwrap(result)
     if (kind === 'joined' || kind === 'follow_up' || kind === 'follow_up_replaced') {
@@ -470,4 +541,11 @@ export class Client implements FlowClient {
   #refuseIfClosed(): void {
     if (this.isClosed) throw new EngineError('fabric_closed')
   }
+}
+
+function sharedParts(store: Store, runtime: Runtime): SharedParts {
+  const batcher = new Batcher(store, runtime)
+  const ends = new EndWatcher(store, runtime)
+  batcher.hints.onEnd((partition, id) => ends.expect(partition, id))
+  return { batcher, ends, abort: new AbortController(), closing: undefined }
 }

@@ -556,6 +556,78 @@ export const errorCatalogue = {
     text: 'The signing keys could not be read for too long, so tokens are refused.',
     advice: 'Make the key file readable for this process; it is checked at every use. Nothing needs a restart.',
   },
+  unauthorized: {
+    status: 401,
+    retry: 'never',
+    text: 'The request has no valid credentials.',
+    advice: 'Send the header Authorization: Bearer <token> with a token that the server accepts.',
+  },
+  forbidden: {
+    status: 403,
+    retry: 'never',
+    text: 'The credentials do not permit this request.',
+    advice: 'Use a token with the role and the namespace that the message names.',
+  },
+  too_many_failures: {
+    status: 429,
+    retry: 'later',
+    text: 'Too many requests with invalid credentials came from this address.',
+    advice: 'Wait as long as the header Retry-After says, and send a valid token.',
+  },
+  route_not_found: {
+    status: 404,
+    retry: 'never',
+    text: 'The server has no such route.',
+    advice: 'Check the path: /v1/openapi.json lists all routes.',
+  },
+  method_not_allowed: {
+    status: 405,
+    retry: 'never',
+    text: 'The route does not support this method.',
+    advice: 'Use a method that the header Allow lists.',
+  },
+  not_acceptable: {
+    status: 406,
+    retry: 'never',
+    text: 'The route cannot answer in a form that the request accepts.',
+    advice: 'Accept the content type that the message names.',
+  },
+  request_timeout: {
+    status: 408,
+    retry: 'later',
+    text: 'The body of the request did not arrive in time.',
+    advice: 'Send the request again.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    retry: 'never',
+    text: 'The body has a content type or an encoding that the route does not read.',
+    advice: 'Send JSON in UTF-8 with the header Content-Type: application/json.',
+  },
+  request_too_large: {
+    status: 413,
+    retry: 'never',
+    text: 'The request exceeds the size limit of its route.',
+    advice: 'Send less: the error names the limit in bytes.',
+  },
+  server_busy: {
+    status: 503,
+    retry: 'later',
+    text: 'The server has as many open requests of this kind as it accepts.',
+    advice: 'Try again in a moment, or on another server.',
+  },
+  server_stopping: {
+    status: 503,
+    retry: 'later',
+    text: 'The server is stopping.',
+    advice: 'Send the request again, to another server or once this one has restarted.',
+  },
+  internal_error: {
+    status: 500,
+    retry: 'later',
+    text: 'The server failed in a way that it does not know.',
+    advice: 'Look for the request id in the log of the server, and report what it logged.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorCatalogue

@@ -20,5 +20,8 @@ Environment, for a store on a server whose location names no password:
   FLOWFABRIC_VALKEY_PASSWORD_FILE, FLOWFABRIC_POSTGRES_PASSWORD_FILE  a file that holds the password
 
 Environment, for links to waitpoints:
-  FLOWFABRIC_KEYS_FILE                                                the file of keys that sign them`
+  FLOWFABRIC_KEYS_FILE                                                the file of keys that sign them
+
+Environment, for the HTTP API:
+  FLOWFABRIC_TOKENS_FILE                                              the file of tokens that it accepts`
 }

@@ -20,6 +20,8 @@ import { Supervised } from '../process/supervised.ts'
 import { supervise } from '../process/supervisor.ts'
 import { Output } from '../text/output.ts'
 import { printable } from '../text/printable.ts'
+import { portOf } from './server.ts'
+import type { HttpServer } from '../../server/node/http-server.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
 
@@ -28,6 +30,14 @@ interface DevFlags {
   readonly lane?: string[]
   readonly capability?: string[]
   readonly watch: boolean
+  readonly port?: string
+  readonly server: boolean
+}
+
+/** Whether and where to serve the HTTP API. */
+interface ServerChoice {
+  readonly isWanted: boolean
+  readonly port: number | undefined
 }
 
 const ENDING = `
@@ -36,7 +46,9 @@ A second one aborts them, releases their executions and exits with 130 or 143.`
 
 export function devCommand(shell: Shell): Command {
   return new Command('dev')
-    .description('run engine, worker and live tail, restart on a change; creates the store if it does not exist')
+    .description(
+      'run engine, worker, HTTP API and live tail, restart on a change; creates the store if it does not exist',
+    )
     .argument('[handlers-file]', 'a module that exports handlers; without one, no worker is started')
     .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
     .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
@@ -45,6 +57,8 @@ export function devCommand(shell: Shell): Command {
       'what the worker is capable of, for executions that need it; can be repeated',
       collect,
     )
+    .option('--port <number>', 'the port of the HTTP API on 127.0.0.1 (default: 9090, if it is free)')
+    .option('--no-server', 'do not serve the HTTP API')
     .option('--no-watch', 'do not restart when a file of the handlers changes')
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
@@ -54,6 +68,7 @@ export function devCommand(shell: Shell): Command {
         lanes: flags.lane,
         capabilities: parseGiven(flags.capability, (names) => checkNeeds(names, '--capability')),
       })
+      const choice = { isWanted: flags.server, port: portOf(flags.port) }
       const supervised = new Supervised()
       if (file !== undefined && flags.watch && !supervised.isSupervised) {
         const { json } = globalsOf(command)
@@ -63,7 +78,7 @@ export function devCommand(shell: Shell): Command {
       shell.runsForeignCode = file !== undefined
       const { handlers, flows } = file === undefined ? { handlers: [], flows: [] } : await load(file, supervised)
       await shell.withFabric(command, { create: true, inProcess: true, makeKeys: true }, async (session) => {
-        await runUntilInterrupted(shell, session, handlers, { ...options, flows })
+        await runUntilInterrupted(shell, session, handlers, { ...options, flows }, choice)
       })
     })
 }
@@ -86,10 +101,12 @@ async function runUntilInterrupted(
   session: Session,
   handlers: readonly Handler[],
   options: WorkerOptions,
+  choice: ServerChoice,
 ): Promise<void> {
   const { fabric, output, namespace } = session
   using interruption = new Interruption()
-  await announce(session, handlers)
+  const server = choice.isWanted ? await openServer(session, choice.port) : undefined
+  await announce(session, handlers, server)
   // The tail starts before the worker and outlives it, so it shows every event up to the end of the drain.
   const tail = new AbortController()
   const following = followEvents(
@@ -105,11 +122,12 @@ async function runUntilInterrupted(
     const worker = await start(fabric, handlers, options)
     await Promise.race([following, aborted(interruption.signal)])
     output.remark('Finishing running handlers. Interrupt again to release them.')
+    await server?.close()
     await output.record({ kind: 'stopped', ...(await stop(worker, interruption)) })
     output.remark('Stopped.')
   } finally {
     tail.abort()
-    await Promise.allSettled([following])
+    await Promise.allSettled([following, server?.close()])
   }
   if (interruption.hurry.aborted) shell.exitCode = interruption.exitCode ?? exitCodes.ok
 }
@@ -125,7 +143,27 @@ async function start(
   return undefined
 }
 
-async function announce({ fabric, output, keys }: Session, handlers: readonly Handler[]): Promise<void> {
+/** Serves the HTTP API. Another program may have the default port; then a remark is enough. */
+async function openServer({ fabric, output }: Session, port: number | undefined): Promise<HttpServer | undefined> {
+  // Loaded lazily: the schemas of the API are large.
+  const [{ startServer }, { isPortTaken }] = await Promise.all([
+    import('../../server/node/start-server.ts'),
+    import('../../server/node/http-server.ts'),
+  ])
+  try {
+    return await startServer(fabric, { engine: fabric.engine(), ...dropUndefined({ port }) })
+  } catch (error) {
+    if (port !== undefined || !isPortTaken(error)) throw error
+    output.remark('The default port of the HTTP API is taken, so it is not served; choose another with --port.')
+    return undefined
+  }
+}
+
+async function announce(
+  { fabric, output, keys }: Session,
+  handlers: readonly Handler[],
+  server: HttpServer | undefined,
+): Promise<void> {
   const { kind, location, warnings } = await fabric.report()
   const tasks = handlers.map((handler) => handler.task.name)
   await output.record({
@@ -134,6 +172,7 @@ async function announce({ fabric, output, keys }: Session, handlers: readonly Ha
     namespace: fabric.namespace,
     tasks,
     keys: { file: keys.file, isNew: keys.isNew },
+    url: server?.url,
   })
   output.remark(`flowfabric ${packageVersion()} on ${kind}, ${printable(location)}`)
   for (const warning of warnings) output.remark(warning)
@@ -143,6 +182,7 @@ async function announce({ fabric, output, keys }: Session, handlers: readonly Ha
       : `A worker runs the tasks ${tasks.join(', ')}.`,
   )
   output.remark(keysText(keys))
+  if (server !== undefined) output.remark(`The HTTP API is on ${server.url}, described at ${server.url}/v1/docs.`)
   output.remark('The engine runs. Events follow; press ctrl-c to stop.')
 }
 

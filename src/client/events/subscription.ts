@@ -182,6 +182,11 @@ class PageMerger {
   }
 }
 
+/** Returns the cursor after the last event that is written now. */
+export async function endOfLog(store: Store): Promise<string> {
+  return encodeCursor((await logBounds(store)).map(({ last }) => last))
+}
+
 /** Returns where the log of each partition starts and ends. */
 async function logBounds(store: Store): Promise<{ readonly first: number; readonly last: number }[]> {
   const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)

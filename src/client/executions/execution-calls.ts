@@ -79,6 +79,7 @@ export async function submitTask(
   task: AnyTask,
   input: unknown,
   options: SubmitOptions = {},
+  requestId: string = session.runtime.uuid(),
 ): Promise<CreateResult | StagedResult> {
   const { batcher, runtime, namespace, settings } = session
   const parsed = submitOptions(resolveDelay(options, runtime.now()))
@@ -91,6 +92,8 @@ export async function submitTask(
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : runtime.uuid() }
   const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
+  const ids = { executionId, requestId: key === undefined ? undefined : requestId }
+  const setting = { namespace, indexedTags: settings.indexedTags }
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
@@ -111,10 +114,15 @@ async function cancelExecution(
   return (await session.run(executionId, 'cancelExecution', input)).result
 }
 
-async function replayExecution(session: Session, idOrKey: string, options: ReplayOptions = {}): Promise<ReplayResult> {
+async function replayExecution(
+  session: Session,
+  idOrKey: string,
+  options: ReplayOptions = {},
+  requestId: string = session.runtime.uuid(),
+): Promise<ReplayResult> {
   const executionId = session.resolve(idOrKey)
   const { by = 'client', ...rest } = replayOptions(options)
-  const input = { executionId, requestId: session.runtime.uuid(), by, ...rest }
+  const input = { executionId, requestId, by, ...rest }
   return (await session.run(executionId, 'replayExecution', input)).result
 }
 

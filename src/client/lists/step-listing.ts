@@ -1,5 +1,5 @@
 /** Reads the steps and signals of an execution page by page, in the order of recording. */
-import { boolean, shape } from '../../options/shape.ts'
+import { boolean, shape, wholeNumber } from '../../options/shape.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
@@ -98,26 +98,29 @@ export interface SignalSummary {
 export interface ReadOptions {
   /** True reads the values too, which may be confidential. */
   readonly values?: boolean
+  /** Starts here instead of at the first: the position of a step, or the sequence of a signal. */
+  readonly from?: number
 }
 
-const readOptions = shape<ReadOptions>()('{ values: true }', { values: boolean })
+const readOptions = shape<ReadOptions>()('{ values: true }', { values: boolean, from: wholeNumber(0) })
 
 export async function* readSteps(
   session: Session,
   idOrKey: string,
   options: ReadOptions,
 ): AsyncGenerator<StepSummary, void, undefined> {
-  const values = checkRead(options)
-  for await (const { blobs, ...view } of stepViews(session, idOrKey, values)) yield summariseStep(view, blobs)
+  const { values = false, from } = readOptions(options)
+  for await (const { blobs, ...view } of stepViews(session, idOrKey, values, from)) yield summariseStep(view, blobs)
 }
 
 async function* stepViews(
   session: Session,
   idOrKey: string,
   values: boolean,
+  start = 0,
 ): AsyncGenerator<StepView & { readonly blobs: readonly Uint8Array[] }, void, undefined> {
   const executionId = session.resolve(idOrKey)
-  let from: number | undefined = 0
+  let from: number | undefined = start
   while (from !== undefined) {
     const input: OperationInput<'readSteps'> = { executionId, from, values, limit: STEP_PAGE_MAX }
     const { result, blobs } = await session.run(executionId, 'readSteps', input)
@@ -141,9 +144,9 @@ export async function* readSignals(
   idOrKey: string,
   options: ReadOptions,
 ): AsyncGenerator<SignalSummary, void, undefined> {
-  const payloads = checkRead(options)
+  const { values: payloads = false, from: start = 1 } = readOptions(options)
   const executionId = session.resolve(idOrKey)
-  let from: number | undefined = 1
+  let from: number | undefined = start
   while (from !== undefined) {
     const input: OperationInput<'readSignals'> = { executionId, from, payloads, limit: SIGNAL_PAGE_MAX }
     const { result, blobs } = await session.run(executionId, 'readSignals', input)
@@ -151,10 +154,6 @@ export async function* readSignals(
     for (const { signal, payloadBlob } of page.signals) yield summariseSignal(signal, blobs[payloadBlob ?? -1])
     from = page.next
   }
-}
-
-function checkRead(options: ReadOptions): boolean {
-  return readOptions(options).values === true
 }
 
 function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly Uint8Array[]): StepSummary {

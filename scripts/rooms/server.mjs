@@ -1,0 +1,22 @@
+/** The rooms of src/server, each with the rooms that it may import. The files directly in the folder assemble them. */
+const resource = ['parts', 'auth', 'http', 'live', 'pages', 'routes', 'schemas']
+
+export const server = {
+  rooms: {
+    schemas: [],
+    auth: ['routes'],
+    http: ['schemas'],
+    live: ['http', 'schemas'],
+    routes: ['parts', 'auth', 'http', 'schemas'],
+    pages: [],
+    openapi: ['http', 'routes', 'schemas'],
+    resources: resource,
+    // Serves the handler on a port.
+    node: ['auth', 'http', 'handler'],
+  },
+  /** Files directly in the folder that rooms may import by these names. */
+  shared: {
+    parts: ['server-parts.ts'],
+    handler: ['handler.ts'],
+  },
+}

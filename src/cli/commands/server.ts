@@ -1,0 +1,83 @@
+import { Command } from 'commander'
+import { packageVersion } from '../../runtime/index.ts'
+import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
+import { collect, parseInteger } from '../args/flags.ts'
+import { examples } from '../args/help.ts'
+import { Interruption } from '../process/interruption.ts'
+import type { Session, Shell } from '../session/shell.ts'
+import { printable } from '../text/printable.ts'
+import { TOKENS_FILE_VARIABLE, tokensFileOf } from '../session/tokens-file.ts'
+
+interface ServerFlags {
+  readonly host?: string
+  readonly port?: string
+  readonly tokens?: string
+  readonly open?: boolean
+  readonly cors?: string[]
+  readonly engine: boolean
+}
+
+const ENDING = `
+Ctrl-c or SIGTERM ends waits and streams, completes requests that have begun, and exits with 0.`
+
+export function serverCommand(shell: Shell): Command {
+  return new Command('server')
+    .description('serve the HTTP API and run an engine; creates the store if it does not exist')
+    .option('--host <address>', 'the address to listen on (default: 127.0.0.1)')
+    .option('--port <number>', 'the port to listen on; 0 takes a free one (default: 9090)')
+    .option('--tokens <file>', `the file of tokens that requests need (default: ${TOKENS_FILE_VARIABLE}, else none)`)
+    .option('--open', 'accept requests without credentials on a public address too')
+    .option('--cors <origin>', 'an origin whose pages may call the API; can be repeated', collect)
+    .option('--no-engine', 'run no engine; timers then need one elsewhere')
+    .addHelpText('after', ENDING)
+    .addHelpText('after', examples(['server', 'server --host 0.0.0.0 --tokens ./flowfabric.tokens --port 8080']))
+    .action(async (flags: ServerFlags, command: Command) => {
+      const options = dropUndefined({
+        host: flags.host,
+        port: portOf(flags.port),
+        tokensFile: tokensFileOf(process.env, flags.tokens),
+        isOpen: flags.open,
+        cors: flags.cors,
+      })
+      await shell.withFabric(command, { create: true }, async (session) => {
+        using interruption = new Interruption()
+        const { fabric } = session
+        // Loaded lazily: the schemas of the API are large.
+        const { startServer } = await import('../../server/node/start-server.ts')
+        const engine = flags.engine ? fabric.engine() : undefined
+        await using server = await startServer(fabric, { ...options, ...dropUndefined({ engine }) })
+        await announce(session, server.url, options.tokensFile)
+        await ended(interruption.signal)
+        session.output.remark('Completing the requests that have begun.')
+        await Promise.race([server.close(), ended(interruption.hurry)])
+        await session.output.record({ kind: 'stopped' })
+      })
+    })
+}
+
+export function portOf(text: string | undefined): number | undefined {
+  return parseGiven(text, (given) => parseInteger(given, '--port'))
+}
+
+async function announce({ fabric, output }: Session, url: string, tokensFile: string | undefined): Promise<void> {
+  const { kind, location, warnings } = await fabric.report()
+  await output.record({
+    kind: 'started',
+    url,
+    store: { kind, location, warnings },
+    isGuarded: tokensFile !== undefined,
+  })
+  output.remark(`flowfabric ${packageVersion()} on ${kind}, ${printable(location)}`)
+  for (const warning of warnings) output.remark(warning)
+  output.remark(
+    tokensFile === undefined ? 'Requests need no credentials.' : `Requests need a token of ${printable(tokensFile)}.`,
+  )
+  output.remark(`Listening on ${url}; the API is described at ${url}/v1/docs. Press ctrl-c to stop.`)
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

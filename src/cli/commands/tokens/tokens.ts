@@ -1,0 +1,104 @@
+import { Command } from 'commander'
+import { checkNamespace, checkPrincipal, invalidInput, show } from '../../../client/index.ts'
+import { hashOf, mintToken, readTokenFile, writeTokenFile } from '../../../server/auth/token-file.ts'
+import type { StoredToken } from '../../../server/auth/token-file.ts'
+import { roles } from '../../../server/auth/principal.ts'
+import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
+import { oneOf } from '../../args/flags.ts'
+import { globalsOf } from '../../args/globals.ts'
+import { examples } from '../../args/help.ts'
+import type { Shell } from '../../session/shell.ts'
+import { TOKENS_FILE_VARIABLE, requireTokensFile } from '../../session/tokens-file.ts'
+import { Output } from '../../text/output.ts'
+import { printable } from '../../text/printable.ts'
+import { table } from '../../text/table.ts'
+import { isoTime } from '../../text/time-text.ts'
+
+interface FileFlag {
+  readonly file?: string
+}
+
+interface CreateFlags extends FileFlag {
+  readonly role: string
+}
+
+const FILE_TEXT = `the file of tokens (default: ${TOKENS_FILE_VARIABLE})`
+
+export function tokensCommand(shell: Shell): Command {
+  return new Command('tokens')
+    .description('the tokens that the HTTP API accepts: create, list, revoke')
+    .addCommand(createCommand(shell))
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+    .addHelpText('after', examples(['tokens create deploy --role operator', 'tokens list', 'tokens revoke deploy']))
+}
+
+function createCommand({ runtime }: Shell): Command {
+  return new Command('create')
+    .description('make a token and print it; only its hash is stored')
+    .argument('<name>', 'who uses it; recorded with what its requests change')
+    .requiredOption('--role <role>', `what it permits: ${roles.join(', ')}`)
+    .option('--file <path>', FILE_TEXT)
+    .action(async (given: string, flags: CreateFlags, command: Command) => {
+      const file = requireTokensFile(process.env, flags.file)
+      const name = checkPrincipal(given, 'name')
+      const role = oneOf(roles, flags.role, '--role')
+      const namespace = parseGiven(globalsOf(command).namespace, (text) => checkNamespace(text, '--namespace'))
+      const tokens = await readTokenFile(file, true)
+      if (tokens.some((token) => token.name === name)) {
+        throw invalidInput('name', `${show(name)} has a token already: revoke it, or choose another name.`)
+      }
+      const token = mintToken()
+      const stored: StoredToken = {
+        name,
+        role,
+        sha256: hashOf(token),
+        createdAt: runtime.now(),
+        ...dropUndefined({ namespace }),
+      }
+      await writeTokenFile(file, [...tokens, stored])
+      const output = outputOf(command)
+      await output.answer({ name, role, namespace, token }, () => token)
+      output.remark(`This token is shown once. ${printable(file)} has its hash.`)
+    })
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('list the tokens, without their texts')
+    .option('--file <path>', FILE_TEXT)
+    .action(async (flags: FileFlag, command: Command) => {
+      const tokens = await readTokenFile(requireTokensFile(process.env, flags.file))
+      const items = tokens.map(({ name, role, namespace, createdAt }) => ({ name, role, namespace, createdAt }))
+      await outputOf(command).answer({ items }, () => tableOf(items))
+    })
+}
+
+function revokeCommand(): Command {
+  return new Command('revoke')
+    .description('remove a token; servers refuse it within a second')
+    .argument('<name>', 'its name')
+    .option('--file <path>', FILE_TEXT)
+    .action(async (name: string, flags: FileFlag, command: Command) => {
+      const file = requireTokensFile(process.env, flags.file)
+      const tokens = await readTokenFile(file)
+      const rest = tokens.filter((token) => token.name !== name)
+      if (rest.length === tokens.length) throw invalidInput('name', `${show(name)} has no token in ${file}.`)
+      await writeTokenFile(file, rest)
+      await outputOf(command).answer({ name, kind: 'revoked' }, () => `${printable(name)} revoked`)
+    })
+}
+
+function tableOf(tokens: readonly Omit<StoredToken, 'sha256'>[]): string {
+  const rows = tokens.map(({ name, role, namespace, createdAt }) => [
+    printable(name),
+    role,
+    namespace ?? '(all)',
+    isoTime(createdAt),
+  ])
+  return table([['name', 'role', 'namespace', 'created'], ...rows])
+}
+
+function outputOf(command: Command): Output {
+  return new Output(process.stdout, process.stderr, globalsOf(command).json === true)
+}

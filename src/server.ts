@@ -1,0 +1,12 @@
+/** What a program imports from `flowfabric/server`. */
+export { bearerToken, createHandler, nodeListener, startServer } from './server/index.ts'
+export type {
+  Authenticate,
+  HandlerOptions,
+  HttpHandler,
+  HttpServer,
+  Principal,
+  RequestOrigin,
+  Role,
+  StartServerOptions,
+} from './server/index.ts'

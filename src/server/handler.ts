@@ -1,0 +1,278 @@
+/** The HTTP API as one function from a request to a response. It mounts under any path of any server that speaks fetch. */
+import { EngineError } from '../kernel/engine-error.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Fabric } from '../fabric/index.ts'
+import { invalidConfiguration, show } from '../options/invalid-input.ts'
+import { shape, unchecked } from '../options/shape.ts'
+import type { Check } from '../options/shape.ts'
+import { errorFields, packageVersion } from '../runtime/index.ts'
+import { Authenticator } from './auth/authenticator.ts'
+import type { Authenticate } from './auth/authenticator.ts'
+import { namespaceOf, refuseUnlessPermitted } from './auth/principal.ts'
+import type { Principal } from './auth/principal.ts'
+import { readForm, readJson } from './http/body.ts'
+import { addSecurityHeaders, givenRequestId } from './http/headers.ts'
+import { checkIdempotencyKey } from './http/idempotency.ts'
+import {
+  addCorsHeaders,
+  checkOrigins,
+  isPreflight,
+  preflightResponse,
+  refuseForeignHost,
+  refuseForeignOrigin,
+} from './http/origin.ts'
+import { problemResponse, publicError } from './http/problem.ts'
+import { parseQuery } from './http/query.ts'
+import { validated } from './http/validate.ts'
+import { STREAM_LIMITS, Streams } from './live/streams.ts'
+import { openApiDocument } from './openapi/document.ts'
+import { api } from './resources/api.ts'
+import { querySchemaOf } from './routes/query-schema.ts'
+import { BODY_BYTES } from './routes/route.ts'
+import type { AnyRoute, RouteCall } from './routes/route.ts'
+import { MethodNotAllowed, Router } from './routes/router.ts'
+import type { Match } from './routes/router.ts'
+import type { ServerParts } from './server-parts.ts'
+
+export interface HandlerOptions {
+  /** The path that the handler is mounted at, such as `/fabric`. */
+  readonly basePath?: string
+  /** Returns the sender of a request, or undefined to refuse it. Without it, every request may do everything. */
+  readonly authenticate?: Authenticate
+  /** The origins whose pages may call the API from a browser, such as `https://app.example.com`. None unless given. */
+  readonly cors?: readonly string[]
+  /** The names that the server answers to; any unless given. For a server without authentication on a machine with browsers. */
+  readonly hosts?: readonly string[]
+  /** The engine that runs in this process, to be shown by `GET /v1/scanners`. */
+  readonly engine?: Engine
+}
+
+/** What the host knows about a request. */
+export interface RequestOrigin {
+  /** The address of the caller, for the back-off after invalid credentials. */
+  readonly address?: string | undefined
+}
+
+export interface HttpHandler extends AsyncDisposable {
+  (request: Request, origin?: RequestOrigin): Promise<Response>
+  /** Ends waits and streams. Requests that change something are completed. The fabric stays open. */
+  close(): Promise<void>
+}
+
+const BODY_MS = 30_000
+
+const handlerOptions = shape<HandlerOptions>(invalidConfiguration)("{ basePath: '/fabric' }", {
+  basePath: checkBasePath,
+  authenticate: unchecked<Authenticate>(),
+  cors: stringList,
+  hosts: stringList,
+  engine: unchecked<Engine>(),
+})
+
+/**
+ * Returns the HTTP API of a fabric.
+ *
+ * @example
+ * const handler = createHandler(fabric, { authenticate: (request) => principalOf(request) })
+ * app.all('/v1/*', (c) => handler(c.req.raw))
+ */
+export function createHandler(fabric: Fabric, options: HandlerOptions = {}): HttpHandler {
+  const server = new HttpApi(fabric, options)
+  const handle = (request: Request, origin: RequestOrigin = {}) => server.handle(request, origin)
+  const close = () => server.close()
+  return Object.assign(handle, { close, [Symbol.asyncDispose]: close })
+}
+
+/** A request with what was found out about it so far. */
+interface Received {
+  readonly request: Request
+  readonly url: URL
+  readonly requestId: string
+  readonly origin: RequestOrigin
+}
+
+class HttpApi {
+  readonly #parts: ServerParts
+  readonly #router = new Router(api)
+  readonly #basePath: string
+  readonly #authenticator: Authenticator
+  readonly #origins: ReadonlySet<string>
+  readonly #hosts: ReadonlySet<string> | undefined
+  readonly #stopping = new AbortController()
+  readonly #open = new Set<Promise<Response>>()
+
+  constructor(fabric: Fabric, options: HandlerOptions) {
+    const { basePath = '', authenticate, cors = [], hosts, engine } = handlerOptions(options)
+    const { runtime, log } = fabric
+    this.#basePath = basePath
+    this.#origins = checkOrigins(cors)
+    this.#hosts = hosts && new Set(hosts)
+    this.#authenticator = new Authenticator(authenticate, runtime, log)
+    let document: string | undefined
+    this.#parts = {
+      fabric,
+      runtime,
+      log,
+      engine,
+      limits: STREAM_LIMITS,
+      streams: new Streams(runtime, log, STREAM_LIMITS),
+      stopping: this.#stopping.signal,
+      document: () => (document ??= JSON.stringify(openApiDocument(api, { version: packageVersion(), basePath }))),
+    }
+  }
+
+  /** Answers every request, whatever goes wrong. */
+  async handle(request: Request, origin: RequestOrigin): Promise<Response> {
+    const url = new URL(request.url)
+    const received = { request, url, origin, requestId: givenRequestId(request) ?? this.#parts.runtime.uuid() }
+    const answer = this.#answer(received)
+    this.#open.add(answer)
+    try {
+      return this.#finished(received, await answer)
+    } finally {
+      this.#open.delete(answer)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.allSettled([...this.#open])
+  }
+
+  async #answer(received: Received): Promise<Response> {
+    const startedAt = this.#parts.runtime.monotonic()
+    let match: Match | undefined
+    let principal: Principal | undefined
+    let response: Response
+    try {
+      if (isPreflight(received.request, this.#origins)) return preflightResponse()
+      refuseForeignHost(received.request, received.url, this.#hosts)
+      match = this.#router.find(received.request.method, this.#pathOf(received.url))
+      const { route } = match.ready
+      if (route.access !== 'token') refuseForeignOrigin(received.request, received.url, this.#origins)
+      if (route.access !== 'public' && route.access !== 'token') {
+        principal = await this.#authenticator.principalOf(received.request, received.origin.address)
+        refuseUnlessPermitted(principal, route.access, route.scope)
+      }
+      response = await this.#call(received, match, principal)
+    } catch (thrown) {
+      response = this.#refusal(received, thrown)
+    }
+    const ms = Math.round(this.#parts.runtime.monotonic() - startedAt)
+    this.#report(received, match?.ready.route, principal, response.status, ms)
+    return response
+  }
+
+  async #call(
+    { request, url, requestId }: Received,
+    { ready, params }: Match,
+    principal?: Principal,
+  ): Promise<Response> {
+    const { route, queryKinds } = ready
+    const asked = validated(querySchemaOf(route), parseQuery(url.searchParams, queryKinds), 'query')
+    const { namespace: wanted, ...query } = asked as { readonly namespace?: string }
+    const key = request.headers.get('idempotency-key')
+    const idempotencyKey = key === null ? undefined : checkIdempotencyKey(key)
+    const namespace = principal && namespaceOf(principal, wanted)
+    const { fabric } = this.#parts
+    const call: RouteCall = {
+      client: namespace === undefined ? fabric : fabric.forNamespace(namespace),
+      params,
+      query,
+      body: await this.#bodyOf(route, request),
+      principal: principal ?? PUBLIC,
+      idempotencyKey,
+      request,
+      requestId,
+      signal: AbortSignal.any([request.signal, this.#stopping.signal]),
+      server: this.#parts,
+    }
+    const reply = await route.handle(call)
+    if (reply instanceof Response) return reply
+    return new Response(JSON.stringify(reply.body), { status: reply.status, headers: JSON_HEADERS })
+  }
+
+  async #bodyOf(route: AnyRoute, request: Request): Promise<unknown> {
+    if (route.method === 'GET') return undefined
+    const limits = { bytes: route.bodyBytes ?? BODY_BYTES, ms: BODY_MS }
+    const { runtime } = this.#parts
+    const given = await (route.bodyKind === 'form' ? readForm : readJson)(request, runtime, limits)
+    if (route.body === undefined) {
+      if (given === undefined || isEmptyObject(given)) return undefined
+      throw new EngineError('invalid_input', { field: 'body', message: 'The route takes no body.' })
+    }
+    if (given === undefined && route.isBodyOptional === true) return undefined
+    return validated(route.body, given, 'body')
+  }
+
+  /** Returns the path without the base path. */
+  #pathOf({ pathname }: URL): string {
+    const basePath = this.#basePath
+    if (basePath === '') return pathname
+    if (pathname.startsWith(`${basePath}/`)) return pathname.slice(basePath.length)
+    throw new EngineError('route_not_found')
+  }
+
+  #refusal({ requestId }: Received, thrown: unknown): Response {
+    // A wait that ends because the server stops was not aborted by its caller.
+    const isStopped = thrown instanceof EngineError && thrown.code === 'aborted' && this.#stopping.signal.aborted
+    const error = isStopped ? new EngineError('server_stopping', {}, { cause: thrown }) : publicError(thrown)
+    const response = problemResponse(error, requestId)
+    if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allowed.join(', '))
+    if (response.status < 500) return response
+    const fields = { requestId, code: error.code, ...errorFields(error.cause ?? error) }
+    if (error.isRetryable && error.code !== 'internal_error') {
+      this.#parts.log.warn(fields, 'a request could not be answered')
+    } else {
+      this.#parts.log.error(fields, 'a request failed')
+    }
+    return response
+  }
+
+  /** Changes are logged with who asked for them. Paths may contain keys of users, so the log has templates. */
+  #report(
+    { request, requestId }: Received,
+    route: AnyRoute | undefined,
+    principal: Principal | undefined,
+    status: number,
+    ms: number,
+  ): void {
+    const fields = { requestId, method: request.method, route: route?.path, by: principal?.name, status, ms }
+    const isAct =
+      route !== undefined && route.method !== 'GET' && (route.access === 'operator' || route.access === 'admin')
+    if (isAct) this.#parts.log.info({ ...fields, action: route.name }, 'an operator changed something over HTTP')
+    else this.#parts.log.debug(fields, 'answered a request')
+  }
+
+  #finished({ request, requestId }: Received, response: Response): Response {
+    const { headers } = response
+    addSecurityHeaders(headers)
+    addCorsHeaders(headers, request, this.#origins)
+    headers.set('x-request-id', requestId)
+    if (request.method !== 'HEAD') return response
+    void response.body?.cancel()
+    return new Response(null, { status: response.status, headers })
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
+
+/** The caller of a route without credentials. */
+const PUBLIC: Principal = { name: 'http', role: 'viewer' }
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+function checkBasePath(value: unknown, field: string): string {
+  if (typeof value === 'string' && /^(\/[A-Za-z0-9._~-]+)*$/.test(value)) return value
+  throw invalidConfiguration(
+    field,
+    `${field} is ${show(value)}, but must be a path such as '/fabric', without a slash at its end.`,
+  )
+}
+
+function stringList(...[value, field]: Parameters<Check>): readonly string[] {
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
+  throw invalidConfiguration(field, `${field} is ${show(value)}, but must be a list of texts.`)
+}

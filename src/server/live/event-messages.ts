@@ -1,0 +1,23 @@
+/** The events of the store as the messages of a stream. */
+import type { SubscriptionItem } from '../../client/index.ts'
+import type { StoredEvent } from '../../stores/store.ts'
+import type { StreamMessage } from './streams.ts'
+
+/** A message is named after the type of its event, or `trimmed` where events were removed before they were read. */
+export async function* messagesOf(
+  items: AsyncIterable<SubscriptionItem>,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  for await (const item of items) yield messageOf(item)
+}
+
+export function messageOf(item: SubscriptionItem): StreamMessage {
+  return item.kind === 'event'
+    ? { id: item.cursor, event: item.event.type, data: eventBody(item.event) }
+    : { id: item.cursor, event: 'trimmed', data: { missed: item.missed } }
+}
+
+/** Stored events have names and values of tags alternating. */
+function eventBody({ tags, ...event }: StoredEvent) {
+  const pairs = tags.flatMap((name, i) => (i % 2 === 0 ? [[name, tags[i + 1] ?? '']] : []))
+  return { ...event, tags: Object.fromEntries(pairs) as Readonly<Record<string, string>> }
+}

@@ -1,0 +1,23 @@
+/** All routes. A new resource is a file with its routes, and one line here. */
+import type { AnyRoute } from '../routes/route.ts'
+import { executionRoutes } from './executions.ts'
+import { flowRoutes } from './flows.ts'
+import { journalRoutes } from './journal.ts'
+import { laneRoutes } from './lanes.ts'
+import { eventRoutes } from './live-events.ts'
+import { resultRoutes } from './results.ts'
+import { systemRoutes } from './system.ts'
+import { waitpointRoutes } from './waitpoints.ts'
+import { workerRoutes } from './workers.ts'
+
+export const api = [
+  ...executionRoutes,
+  ...resultRoutes,
+  ...journalRoutes,
+  ...flowRoutes,
+  ...waitpointRoutes,
+  ...laneRoutes,
+  ...workerRoutes,
+  ...eventRoutes,
+  ...systemRoutes,
+] as const satisfies readonly AnyRoute[]

@@ -1,0 +1,95 @@
+/** Results with a long poll. */
+import { z } from 'zod'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { Client, Duration, ExecutionDescription, FlowDescription } from '../../client/index.ts'
+import { boundedWait } from '../live/bounded-wait.ts'
+import { waitAtMost } from '../live/long-poll.ts'
+import { json, route } from '../routes/route.ts'
+import type { RouteCall } from '../routes/route.ts'
+import { duration } from '../schemas/common.ts'
+import { executionResult, unended } from '../schemas/execution.ts'
+import { flowResult } from '../schemas/flow.ts'
+import { valueFields } from '../schemas/value.ts'
+
+const query = z.strictObject({
+  wait: duration
+    .optional()
+    .describe('How long to wait for the end at most; not at all unless given, and at most 60 s.'),
+})
+
+export const resultRoutes = [
+  route({
+    name: 'getResult',
+    method: 'GET',
+    path: '/v1/executions/{id}/result',
+    tag: 'executions',
+    summary: 'Return the result of an execution, and wait for it if asked to',
+    access: 'viewer',
+    scope: 'namespace',
+    query,
+    errors: ['execution_not_found', 'result_expired'],
+    answers: {
+      200: json(executionResult, 'It has ended, with any outcome.'),
+      202: json(unended, 'It has not ended yet. Ask again.'),
+    },
+    handle: async (call) => {
+      const { client, params } = call
+      const ended = await endOf(call, (signal) => client.execution(params.id).wait({ signal }))
+      const description = ended ?? (await client.describe(params.id, { result: true }))
+      const { id, state, outcome, failure, reason, result, removed } = description
+      if (outcome === undefined) return { status: 202, body: { id, state } }
+      if (removed?.hadResult === true) throw new EngineError('result_expired', { executionId: id })
+      return { status: 200, body: { id, state, outcome, failure, reason, ...valueFields('result', result) } }
+    },
+  }),
+  route({
+    name: 'getFlowResult',
+    method: 'GET',
+    path: '/v1/flows/{id}/result',
+    tag: 'flows',
+    summary: 'Return the results of a flow, and wait for them if asked to',
+    description: 'The results are those of the nodes that no other node waits for, by name.',
+    access: 'viewer',
+    scope: 'namespace',
+    query,
+    errors: ['flow_not_found', 'result_expired'],
+    answers: {
+      200: json(flowResult, 'It has ended, with any outcome.'),
+      202: json(unended, 'It has not ended yet. Ask again.'),
+    },
+    handle: async (call) => {
+      const { client, params } = call
+      const ended = await endOf(call, (signal) => client.flow(params.id).wait({ signal }))
+      const description = ended ?? (await client.describeFlow(params.id))
+      if (description.outcome === undefined) {
+        return { status: 202, body: { id: description.id, state: description.state } }
+      }
+      return { status: 200, body: await flowOutcome(client, description, call.signal) }
+    },
+  }),
+]
+
+/** Waits as long as the query says. Returns undefined if the end has not come until then. */
+async function endOf<End extends ExecutionDescription | FlowDescription>(
+  { query: { wait = 0 }, server, signal }: RouteCall<string, { readonly wait?: Duration | undefined }>,
+  watch: (signal: AbortSignal) => Promise<End>,
+): Promise<End | undefined> {
+  return await waitAtMost(server.runtime, boundedWait(wait, server.limits.waitMs), signal, watch)
+}
+
+async function flowOutcome(client: Client, description: FlowDescription, signal: AbortSignal) {
+  const { id, state, outcome = 'failed' } = description
+  if (outcome !== 'completed') return { id, state, outcome, reason: description.cancel?.reason }
+  const all = Object.entries(await client.flow(id).result({ signal }))
+  const results = all.filter(([, value]) => value !== undefined && !(value instanceof Uint8Array))
+  const bytes = all.flatMap(([node, value]) =>
+    value instanceof Uint8Array ? [[node, Buffer.from(value).toString('base64')]] : [],
+  )
+  return {
+    id,
+    state,
+    outcome,
+    results: Object.fromEntries(results),
+    resultBytes: bytes.length === 0 ? undefined : (Object.fromEntries(bytes) as Record<string, string>),
+  }
+}

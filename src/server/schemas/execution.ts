@@ -1,0 +1,305 @@
+/** What the routes of executions take and return. */
+import { z } from 'zod'
+import { eventTypes, publicStates } from '../../kernel/index.ts'
+import {
+  ATTEMPTS_MAX,
+  FAIRNESS_WEIGHT_MAX,
+  FAIRNESS_WEIGHT_MIN,
+  LANE_BYTES,
+  NAME_BYTES,
+  NEED_COUNT_MAX,
+  PRIORITY_MAX,
+  VERSION_MAX,
+} from '../../kernel/limits.ts'
+import { anyJson, base64, duration, instant, key, tags } from './common.ts'
+
+const backoff = z.union([
+  z.enum(['fixed', 'exponential']),
+  z.strictObject({ kind: z.literal('fixed'), delay: duration.optional() }),
+  z.strictObject({
+    kind: z.literal('exponential'),
+    initial: duration.optional(),
+    max: duration.optional(),
+    factor: z.number().min(1).optional(),
+  }),
+])
+
+const retry = z.strictObject({
+  attempts: z.int().min(1).max(ATTEMPTS_MAX).describe('The number of tries, including the first.'),
+  backoff: backoff.optional(),
+  jitter: z.boolean().optional(),
+  onlyCategories: z.array(z.string()).optional(),
+})
+
+const timeout = z.strictObject({
+  attempt: duration.optional().describe('The time limit of one attempt.'),
+  total: duration.optional().describe('The time limit from submit to end.'),
+  compensation: duration.optional().describe('The running time that a handler has to undo its steps.'),
+})
+
+const fairness = z
+  .strictObject({
+    key: key.describe('Whose share of the lane it uses.'),
+    weight: z.number().min(FAIRNESS_WEIGHT_MIN).max(FAIRNESS_WEIGHT_MAX).optional(),
+  })
+  .describe('How it takes part in the fair order of its lane. With a task in a program, its function computes this.')
+
+export const submission = z
+  .strictObject({
+    task: z.string().min(1).max(NAME_BYTES).describe('The name of the task.'),
+    version: z.int().min(1).max(VERSION_MAX).optional().describe('The version of the task.'),
+    input: anyJson.optional(),
+    inputBytes: base64.optional(),
+    id: key.optional().describe('Your own id. Submitting twice with one id starts one execution.'),
+    ifExists: z.enum(['join', 'reject', 'replace', 'after']).optional(),
+    dedupe: duration.optional().describe('How long after its end the id stays taken.'),
+    delay: duration.optional(),
+    delayUntil: instant.optional().describe('When it may run at the earliest, instead of a delay.'),
+    lane: z.string().min(1).max(LANE_BYTES).optional(),
+    priority: z.int().min(0).max(PRIORITY_MAX).optional(),
+    retry: retry.optional(),
+    timeout: timeout.optional(),
+    retention: duration.optional().describe('How long it is kept after its end.'),
+    needs: z.array(z.string()).max(NEED_COUNT_MAX).optional().describe('What a worker must be capable of.'),
+    fairness: fairness.optional(),
+    tags: tags.optional(),
+  })
+  .meta({ id: 'Submission' })
+
+export type Submission = z.output<typeof submission>
+
+const state = z.enum(publicStates as readonly [(typeof publicStates)[number], ...(typeof publicStates)[number][]])
+
+export const submitted = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['created', 'replaced', 'joined', 'follow_up', 'follow_up_replaced']),
+    state,
+    at: instant,
+  })
+  .meta({ id: 'Submitted' })
+
+export const outcome = z.enum(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
+
+export const failure = z
+  .object({ category: z.string(), message: z.string(), stack: z.string().optional(), at: instant })
+  .meta({ id: 'Failure' })
+
+const lease = z.object({
+  id: z.string(),
+  workerId: z.string(),
+  workerInstanceId: z.string(),
+  acquiredAt: instant,
+  expiresAt: instant,
+})
+
+const suspension = z.object({ step: z.string(), reason: z.string(), since: instant, until: instant.optional() })
+
+const journal = z.object({
+  stepCount: z.int(),
+  stepBytes: z.int(),
+  signalCount: z.int(),
+  bufferedCount: z.int(),
+  openWaitpointCount: z.int(),
+  compensationCount: z.int(),
+})
+
+const dependencies = z.object({
+  policy: z.enum(['all_of', 'any_of', 'quorum', 'ended']),
+  need: z.int(),
+  losers: z.string(),
+  total: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  skipped: z.int(),
+  verdict: z.string(),
+  decidedAt: instant.optional(),
+  tolerated: z.int().optional(),
+  excused: z.int().optional(),
+})
+
+export const executionSummary = z
+  .object({
+    id: z.string(),
+    key: z.string().optional().describe('The id that its submit gave it.'),
+    namespace: z.string(),
+    task: z.string(),
+    version: z.int().optional(),
+    lane: z.string(),
+    needs: z.array(z.string()),
+    state,
+    priority: z.int(),
+    tags,
+    attempt: z.int(),
+    attemptsAllowed: z.int(),
+    failureCount: z.int(),
+    reclaimCount: z.int(),
+    replayCount: z.int(),
+    createdAt: instant,
+    changedAt: instant,
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    delayedUntil: instant.optional(),
+    deadlineAt: instant.optional(),
+    purgeAt: instant.optional(),
+    idTakenUntil: instant.optional(),
+    removed: z.object({ at: instant, hadResult: z.boolean() }).optional(),
+    followUp: z.object({ task: z.string(), since: instant }).optional(),
+    inputDigest: z.string().optional(),
+    outcome: outcome.optional(),
+    reason: z.string().optional(),
+    by: z.string().optional(),
+    progress: z.object({ percent: z.number().optional(), message: z.string().optional(), at: instant }).optional(),
+    failure: failure.optional(),
+    undoFailure: failure.optional(),
+    refusals: z.object({ count: z.int(), builds: z.array(z.string()), reason: z.string(), at: instant }).optional(),
+    lease: lease.optional(),
+    suspension: suspension.optional(),
+    journal,
+    cancelRequested: z
+      .object({ reason: z.string(), by: z.string(), forceAt: instant, at: instant.optional() })
+      .optional(),
+    flowId: z.string().optional(),
+    node: z.string().optional(),
+    parent: z.object({ id: z.string(), name: z.string(), isDetached: z.boolean() }).optional(),
+    dependencies: dependencies.optional(),
+    isSuperseded: z.boolean(),
+    isExcused: z.boolean(),
+  })
+  .meta({ id: 'ExecutionSummary' })
+
+export const attempt = z
+  .object({
+    number: z.int(),
+    kind: z.enum(['initial', 'retry', 'reclaim', 'replay']),
+    startedAt: instant,
+    endedAt: instant,
+    epoch: z.int(),
+    workerId: z.string(),
+    workerInstanceId: z.string(),
+    outcome: z.string(),
+    failure: failure.optional(),
+  })
+  .meta({ id: 'Attempt' })
+
+export const executionDescription = executionSummary
+  .extend({
+    attempts: z.array(attempt).describe('Ended attempts, oldest first.'),
+    input: anyJson.optional(),
+    inputBytes: base64.optional(),
+    result: anyJson.optional(),
+    resultBytes: base64.optional(),
+    at: instant.describe('The clock of the store when it was read.'),
+  })
+  .meta({ id: 'Execution' })
+
+export const executionResult = z
+  .object({
+    id: z.string(),
+    state,
+    outcome,
+    result: anyJson.optional(),
+    resultBytes: base64.optional(),
+    failure: failure.optional(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'ExecutionResult' })
+
+export const unended = z.object({ id: z.string(), state: z.string() }).meta({ id: 'Unended' })
+
+const joinSummary = z.object({
+  policy: z.string(),
+  need: z.int(),
+  total: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  verdict: z.string(),
+})
+
+const waitSummary = z.object({
+  reason: z.string(),
+  until: instant.optional(),
+  onTimeout: z.string(),
+  places: z.array(z.string()),
+  counts: z.array(z.object({ name: z.string().optional(), need: z.int(), has: z.int() })),
+  signals: z.array(z.int()),
+  reminderCount: z.int(),
+  isEscalated: z.boolean(),
+})
+
+export const step = z
+  .object({
+    name: z.string(),
+    kind: z.string(),
+    position: z.int(),
+    state: z.string(),
+    createdAt: instant,
+    changedAt: instant,
+    attemptCount: z.int(),
+    size: z.int(),
+    isFinal: z.boolean(),
+    value: anyJson.optional(),
+    valueBytes: base64.optional(),
+    failure: failure.optional(),
+    retryAt: instant.optional(),
+    how: z.string().optional(),
+    by: z.string().optional(),
+    reason: z.string().optional(),
+    wait: waitSummary.optional(),
+    child: z.object({ id: z.string(), outcome: outcome.optional(), isDetached: z.boolean() }).optional(),
+    join: joinSummary.optional(),
+  })
+  .meta({ id: 'Step' })
+
+export const signalRecord = z
+  .object({
+    sequence: z.int(),
+    name: z.string(),
+    waitpoint: z.string().optional(),
+    by: z.object({ type: z.string(), identity: z.string() }),
+    at: instant,
+    effect: z.string(),
+    key: z.string(),
+    size: z.int(),
+    value: anyJson.optional(),
+    valueBytes: base64.optional(),
+  })
+  .meta({ id: 'Signal' })
+
+export const explanation = z
+  .object({
+    text: z.string().describe('The explanation for a person.'),
+    explanation: z.looseObject({ why: z.string() }).describe('The same as data. `why` is the kind of reason.'),
+  })
+  .meta({ id: 'Explanation' })
+
+export const storedEvent = z
+  .object({
+    type: z.enum(eventTypes),
+    at: instant,
+    sequence: z.int(),
+    executionId: z.string().describe('The execution, or what else the event is about: a flow, a worker or a lane.'),
+    namespace: z.string(),
+    task: z.string(),
+    lane: z.string(),
+    tags,
+    attempt: z.int().optional(),
+    epoch: z.int().optional(),
+    workerId: z.string().optional(),
+    workerInstanceId: z.string().optional(),
+    outcome: outcome.optional(),
+    until: instant.optional(),
+    reason: z.string().optional(),
+    by: z.string().optional(),
+    category: z.string().optional(),
+    percent: z.number().optional(),
+    priority: z.int().optional(),
+    flowId: z.string().optional(),
+    step: z.string().optional(),
+    waitpoint: z.string().optional(),
+    signal: z.string().optional(),
+    effect: z.string().optional(),
+  })
+  .meta({ id: 'Event' })
+
+export const stateQuery = state

@@ -1,0 +1,23 @@
+/** Values of users: JSON as it is, bytes in base64 under a name of their own. */
+import { invalidInput } from '../../options/invalid-input.ts'
+
+/** Returns the fields of a stored value; none for an absent one. */
+export function valueFields<const Name extends string>(
+  name: Name,
+  value: unknown,
+): { readonly [K in Name | `${Name}Bytes`]?: K extends Name ? unknown : string } {
+  const fields: Record<string, unknown> =
+    value === undefined
+      ? {}
+      : value instanceof Uint8Array
+        ? { [`${name}Bytes`]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') }
+        : { [name]: value }
+  return fields as ReturnType<typeof valueFields<Name>>
+}
+
+/** Returns the value that a request gives in one of the two forms. */
+export function valueOf(name: string, json: unknown, base64: string | undefined): unknown {
+  if (base64 === undefined) return json
+  if (json === undefined) return new Uint8Array(Buffer.from(base64, 'base64'))
+  throw invalidInput(name, `${name} and ${name}Bytes are both given: leave one out.`)
+}
