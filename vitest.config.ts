@@ -39,6 +39,7 @@ const suites: Suite[] = [
   { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 360_000, hasServers: true },
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'http', include: 'test/http/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
   { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, isSerial: true },

@@ -22,6 +22,7 @@ const suites: readonly Suite[] = [
   { name: 'differential', lane: 'computing', ...shared },
   { name: 'properties', lane: 'computing', ...shared },
   { name: 'simulation', lane: 'computing', ...none },
+  { name: 'http', lane: 'computing', ...shared },
   { name: 'unit', lane: 'computing', ...none },
   { name: 'table', lane: 'computing', ...none },
   { name: 'faults', lane: 'waiting', ...own, server: 'always' },

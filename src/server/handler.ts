@@ -194,7 +194,7 @@ class HttpApi {
 
   async #bodyOf(route: AnyRoute, request: Request): Promise<unknown> {
     if (route.method === 'GET') return undefined
-    const limits = { bytes: route.bodyBytes ?? BODY_BYTES, ms: BODY_MS }
+    const limits = { bytes: route.bodyBytes ?? BODY_BYTES, ms: BODY_MS, stopping: this.#stopping.signal }
     const { runtime } = this.#parts
     const given = await (route.bodyKind === 'form' ? readForm : readJson)(request, runtime, limits)
     if (route.body === undefined) {

@@ -1,5 +1,6 @@
 /** Finds out who sends a request: by a hook of the user, by a file of tokens, or nobody in particular. */
 import { EngineError } from '../../kernel/engine-error.ts'
+import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { FailureCounts } from './failures.ts'
 import { ANONYMOUS, checkedPrincipal } from './principal.ts'
@@ -30,9 +31,21 @@ export class Authenticator {
     if (this.#authenticate === undefined) return ANONYMOUS
     if (this.#failures.isRefused(address)) throw new EngineError('too_many_failures')
     const principal = await this.#authenticate(request)
-    if (principal !== undefined) return checkedPrincipal(principal, 'principal')
-    this.#failures.add(address)
-    this.#log.info({ address }, 'refused a request without valid credentials')
+    if (principal !== undefined) return checked(principal)
+    // A request without credentials is not an attempt to guess some.
+    if (request.headers.has('authorization')) {
+      this.#failures.add(address)
+      this.#log.info({ address }, 'refused a request with invalid credentials')
+    }
     throw new EngineError('unauthorized')
+  }
+}
+
+function checked(principal: Principal): Principal {
+  try {
+    return checkedPrincipal(principal, 'principal')
+  } catch (cause) {
+    const message = `authenticate returned what is no principal: ${errorFields(cause).error}`
+    throw new EngineError('invalid_configuration', { field: 'authenticate', message }, { cause })
   }
 }

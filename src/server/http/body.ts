@@ -13,7 +13,12 @@ const POLLUTING_KEY = '__proto__'
 export interface BodyLimits {
   readonly bytes: number
   readonly ms: number
+  /** Aborts when the server stops. Bodies that do not arrive soon after are given up. */
+  readonly stopping: AbortSignal
 }
+
+/** How long a body may still take when the server stops. */
+const STOP_MS = 1_000
 
 /** Returns the parsed JSON, or undefined if there is no body. */
 export async function readJson(request: Request, runtime: Runtime, limits: BodyLimits): Promise<unknown> {
@@ -59,15 +64,19 @@ async function readBytes(request: Request, runtime: Runtime, limits: BodyLimits)
   const reader = (request.body as ReadableStream<Uint8Array>).getReader()
   const chunks: Uint8Array[] = []
   let size = 0
-  let isLate = false
-  const timer = runtime.after(limits.ms, () => {
-    isLate = true
+  let refusal: EngineError | undefined
+  const giveUp = (error: EngineError) => {
+    refusal ??= error
     void reader.cancel().catch(() => undefined)
-  })
+  }
+  const timers = [runtime.after(limits.ms, () => giveUp(new EngineError('request_timeout')))]
+  const onStop = () => timers.push(runtime.after(STOP_MS, () => giveUp(new EngineError('server_stopping'))))
+  limits.stopping.addEventListener('abort', onStop, { once: true })
+  if (limits.stopping.aborted) onStop()
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (isLate) throw new EngineError('request_timeout')
+      if (refusal !== undefined) throw refusal
       if (done) break
       size += value.byteLength
       if (size > limits.bytes) {
@@ -80,7 +89,8 @@ async function readBytes(request: Request, runtime: Runtime, limits: BodyLimits)
     if (error instanceof EngineError) throw error
     throw new EngineError('aborted', { message: 'The body ended before its end.' }, { cause: error })
   } finally {
-    timer.cancel()
+    for (const timer of timers) timer.cancel()
+    limits.stopping.removeEventListener('abort', onStop)
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }

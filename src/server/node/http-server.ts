@@ -1,6 +1,6 @@
 /** The server of `flowfabric server`: limits for connections and requests, and an end that completes what has begun. */
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { BlockList, isIPv6 } from 'node:net'
 import { once } from 'node:events'
@@ -58,6 +58,11 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   server.maxHeadersCount = HEADER_COUNT
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION
   server.on('clientError', refuseConnection)
+  const open = new Set<ServerResponse>()
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+  })
   server.listen(port, host)
   try {
     await once(server, 'listening')
@@ -66,19 +71,27 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   }
   const bound = (server.address() as AddressInfo).port
   let closing: Promise<void> | undefined
-  const close = () => (closing ??= end(server, handler, runtime))
+  const close = () => (closing ??= end(server, open, handler, runtime))
   const name = isIPv6(host) ? `[${host}]` : host
   return { host, port: bound, url: `http://${name}:${bound}`, close, [Symbol.asyncDispose]: close }
 }
 
-async function end(server: Server, handler: HttpHandler, runtime: Runtime): Promise<void> {
+async function end(
+  server: Server,
+  open: ReadonlySet<ServerResponse>,
+  handler: HttpHandler,
+  runtime: Runtime,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   let timer: Timer | undefined
   const late = new Promise<void>((resolve) => (timer = runtime.after(DRAIN_MS, resolve)))
-  // A connection that has sent no request yet, or only a part of one, is not waited for.
+  for (const response of open) {
+    // Otherwise the connection would stay open for another request.
+    if (!response.headersSent) response.setHeader('connection', 'close')
+    response.once('close', () => runtime.soon(() => server.closeIdleConnections()))
+  }
   server.closeIdleConnections()
   await Promise.race([handler.close(), late])
-  server.closeIdleConnections()
   await Promise.race([closed, late])
   timer?.cancel()
   server.closeAllConnections()

@@ -18,6 +18,7 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'internal_error',
   'corruption',
   'newer_schema',
+  'invalid_configuration',
   'store_unavailable',
   'store_busy',
   'server_stopping',

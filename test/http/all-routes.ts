@@ -1,0 +1,214 @@
+/** One story that calls every route with success. It runs on every store. */
+import { expect } from 'vitest'
+import { until } from '../servers/until.ts'
+import type { Asked, RouteName, Served } from './served.ts'
+import { messages, read } from './served.ts'
+import { addition, work } from './story.ts'
+
+const LIMIT_MS = 20_000
+
+type Body = Readonly<Record<string, unknown>>
+
+function itemsOf(body: Body): readonly Body[] {
+  return body['items'] as readonly Body[]
+}
+
+/** Waits until an execution or a flow is in a state. */
+async function untilState(served: Served, name: RouteName, id: string, state: string): Promise<Body> {
+  return await until(`${id} is ${state}`, LIMIT_MS, async () => {
+    const body = await served.ok(name, { params: { id } })
+    return body['state'] === state ? body : undefined
+  })
+}
+
+async function executions(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const body = { task: 'greet', input: { name: 'Ada' }, id: 'greet:ada', tags: { plan: 'pro' }, delay: '0ms' }
+  const first = await served.call('submitExecution', { body })
+  const again = await served.call('submitExecution', { body })
+  expect([first.status, again.status, again.body['id']]).toEqual([201, 200, first.body['id']])
+
+  const result = await ok('getResult', { params: { id: 'greet:ada' }, query: { wait: '20s' } })
+  expect(result).toMatchObject({ outcome: 'completed', result: { greeted: { name: 'Ada' } } })
+  expect(await ok('describeExecution', { params: { id: 'greet:ada' } })).toMatchObject({
+    key: 'greet:ada',
+    input: { name: 'Ada' },
+    result: { greeted: { name: 'Ada' } },
+  })
+  expect(itemsOf(await ok('listExecutions', { query: { tag: 'plan:pro', state: 'completed' } }))).toHaveLength(1)
+  expect(await ok('explainExecution', { params: { id: 'greet:ada' } })).toMatchObject({ explanation: { why: 'ended' } })
+  await ok('setTags', { params: { id: 'greet:ada' }, body: { tags: { plan: null, team: 'bees' } } })
+  expect((await ok('describeExecution', { params: { id: 'greet:ada' } }))['tags']).toEqual({ team: 'bees' })
+
+  const { items } = (await ok('submitExecutions', {
+    body: {
+      items: [{ task: 'bytes', inputBytes: 'AQID', id: 'bytes:1' }, { task: 'bytes', lane: '' }, { task: 'bytes' }],
+    },
+  })) as { items: { ok: boolean; error?: Body }[] }
+  expect(items.map((item) => item.ok)).toEqual([true, false, true])
+  expect(items[1]?.error).toMatchObject({ code: 'invalid_input', field: 'items[1].lane' })
+  const bytes = await ok('getResult', { params: { id: 'bytes:1' }, query: { wait: '20s' } })
+  expect(bytes).toMatchObject({ outcome: 'completed', resultBytes: 'AQID' })
+
+  await ok('submitExecution', { body: { task: 'refuse', input: 1, id: 'refuse:1' } })
+  const failed = await ok('getResult', { params: { id: 'refuse:1' }, query: { wait: '20s' } })
+  expect(failed).toMatchObject({ outcome: 'failed', failure: { message: 'refused 1' } })
+  expect(itemsOf(await ok('listAttempts', { params: { id: 'refuse:1' } }))).toHaveLength(1)
+  await ok('replayExecution', { params: { id: 'refuse:1' }, body: { reason: 'try again', from: 'start' } })
+}
+
+async function acts(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  await ok('submitExecution', { body: { task: 'endless', id: 'endless:1' } })
+  await untilState(served, 'describeExecution', 'endless:1', 'active')
+  await ok('revokeLease', { params: { id: 'endless:1' }, body: { reason: 'moved' } })
+  await ok('changePriority', { params: { id: 'endless:1' }, body: { priority: 9 } })
+  const cancel = { reason: 'enough', force: true, by: 'ada' }
+  expect(await ok('cancelExecution', { params: { id: 'endless:1' }, body: cancel })).toEqual({ kind: 'cancelled' })
+  const ended = await ok('describeExecution', { params: { id: 'endless:1' } })
+  expect(ended).toMatchObject({ outcome: 'cancelled', by: 'ada', priority: 9 })
+}
+
+async function waits(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const id = 'review:1'
+  await ok('submitExecution', { body: { task: 'review', id } })
+  await untilState(served, 'describeExecution', id, 'suspended')
+  expect(itemsOf(await ok('listWaitpoints'))).toContainEqual(expect.objectContaining({ key: 'review' }))
+  expect(itemsOf(await ok('listExecutionWaitpoints', { params: { id } }))).toHaveLength(1)
+  const steps = await ok('listSteps', { params: { id }, query: { values: true, limit: 2 } })
+  const more = await ok('listSteps', { params: { id }, query: { cursor: String(steps['cursor']) } })
+  const names = [...itemsOf(steps), ...itemsOf(more)].map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['prepare', 'links', 'decision']))
+  expect(itemsOf(steps)[0]).toMatchObject({ name: 'prepare', value: { page: 1 } })
+
+  const { token } = await ok('reissueWaitpoint', { params: { id, waitpoint: 'review' }, body: { for: 'bob' } })
+  const page = await served.call('showAnswerPage', { query: { token: String(token) } })
+  expect(page.text).toContain('<button name="name" value="approve">')
+  expect(page.text).toContain('bob')
+  const sent = await ok('answerWaitpoint', { body: { token, name: 'approve', value: { note: 'fine' } } })
+  expect(sent).toMatchObject({ kind: 'delivered', effect: 'resumed' })
+  const result = await ok('getResult', { params: { id }, query: { wait: '20s' } })
+  expect(result).toMatchObject({ result: { ok: true } })
+  const signals = itemsOf(await ok('listSignals', { params: { id }, query: { values: true } }))
+  expect(signals).toMatchObject([{ name: 'approve', by: { type: 'token', identity: 'bob' }, value: { note: 'fine' } }])
+
+  await ok('submitExecution', { body: { task: 'mailbox', id: 'mailbox:1' } })
+  await ok('sendSignal', { params: { id: 'mailbox:1' }, body: { name: 'paid', value: 12, key: 'event:1' } })
+  expect((await ok('getResult', { params: { id: 'mailbox:1' }, query: { wait: '20s' } }))['outcome']).toBe('completed')
+
+  await ok('submitExecution', { body: { task: 'review', id: 'review:2' } })
+  await untilState(served, 'describeExecution', 'review:2', 'suspended')
+  const reissued = await ok('reissueWaitpoint', { params: { id: 'review:2', waitpoint: 'review' } })
+  await form(served, String(reissued['token']))
+  await ok('submitExecution', { body: { task: 'review', id: 'review:3' } })
+  await untilState(served, 'describeExecution', 'review:3', 'suspended')
+  const close = { params: { id: 'review:3', waitpoint: 'review' }, body: { force: true } }
+  expect(await ok('closeWaitpoint', close)).toEqual({ kind: 'closed' })
+  expect(await ok('resumeExecution', { params: { id: 'review:3' }, body: { reason: 'by phone' } })).toEqual({
+    kind: 'resumed',
+  })
+}
+
+/** Sends the form of an answer page, as a browser does. */
+async function form(served: Served, token: string): Promise<void> {
+  const { text } = await served.call('showAnswerPage', { query: { token } })
+  const key = /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const response = await fetch(served.urlOf('sendAnswerPage'), {
+    method: 'POST',
+    headers: { origin: served.url },
+    body: new URLSearchParams({ token, key, name: 'reject', note: 'not on a Friday' }),
+  })
+  const answered = await read(response)
+  expect([answered.status, answered.text]).toEqual([200, expect.stringContaining('reject')])
+  served.succeeded.add('sendAnswerPage')
+}
+
+async function flows(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  await served.fabric.submit(addition, { left: 1, right: 2 }, { id: 'sum:1' })
+  const result = await ok('getFlowResult', { params: { id: 'sum:1' }, query: { wait: '20s' } })
+  expect(result).toMatchObject({ outcome: 'completed', results: { sum: 3 } })
+  expect(await ok('describeFlow', { params: { id: 'sum:1' } })).toMatchObject({ key: 'sum:1', memberCount: 3 })
+  expect(itemsOf(await ok('listFlows', { query: { name: 'addition' } }))).toHaveLength(1)
+  const members = itemsOf(await ok('listFlowMembers', { params: { id: 'sum:1' }, query: { edges: true } }))
+  expect(members.map(({ node }) => node)).toEqual(['left', 'right', 'sum'])
+  const upstreams = members[2]?.['upstreams'] as readonly Body[]
+  expect(upstreams.map(({ node }) => node).sort()).toEqual(['left', 'right'])
+  await ok('setFlowTags', { params: { id: 'sum:1' }, body: { tags: { plan: 'pro' } } })
+
+  await served.fabric.submit(addition, { left: -1, right: 2 }, { id: 'sum:2' })
+  await untilState(served, 'describeFlow', 'sum:2', 'failed')
+  await ok('replayFlowMember', { params: { id: 'sum:2', node: 'left' }, body: { subtree: true } })
+  await served.fabric.createFlow('open', { id: 'open:1' })
+  await ok('sealFlow', { params: { id: 'open:1' } })
+  await served.fabric.createFlow('open', { id: 'open:2' })
+  const cancelled = await ok('cancelFlow', { params: { id: 'open:2' }, body: { reason: 'not needed', wait: '10s' } })
+  expect(cancelled).toMatchObject({ kind: 'cancelled', isSettled: true, liveCount: 0 })
+}
+
+async function fleet(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const params = { lane: 'slow' }
+  expect(await ok('pauseLane', { params, body: { reason: 'the provider is down' } })).toMatchObject({ state: 'paused' })
+  expect(await ok('drainLane', { params })).toMatchObject({ state: 'draining' })
+  expect(await ok('disableLane', { params })).toMatchObject({ state: 'disabled' })
+  expect(await ok('resumeLane', { params })).toMatchObject({ state: 'active' })
+  expect(await ok('setLaneWeight', { params, body: { weight: 3 } })).toMatchObject({ weight: 3 })
+  expect(itemsOf(await ok('listLanes', { query: { rates: true } })).map(({ lane }) => lane)).toContain('slow')
+
+  const [worker] = itemsOf(await ok('listWorkers'))
+  const id = String(worker?.['instanceId'])
+  await ok('drainWorker', { params: { id }, body: { reason: 'deploy' } })
+  await ok('markWorkerDead', { params: { id }, body: { reason: 'its host burnt down' } })
+}
+
+async function system(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  expect(await ok('getHealth')).toEqual({ status: 'ok' })
+  expect(await ok('getReadiness')).toEqual({ status: 'ready' })
+  expect(await ok('getVersion')).toMatchObject({ store: { level: 2 } })
+  expect(itemsOf(await ok('listScanners')).length).toBeGreaterThan(5)
+  expect(await ok('getOpenApi')).toMatchObject({ openapi: '3.1.0' })
+  expect((await served.call('getDocs')).text).toContain('<code>POST /v1/executions</code>')
+}
+
+async function streams(served: Served): Promise<void> {
+  const abort = new AbortController()
+  const { signal } = abort
+  const start = async (name: RouteName, asked: Asked) => {
+    const response = await fetch(served.urlOf(name, asked), { signal })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    served.succeeded.add(name)
+    return messages(response)
+  }
+  const types: unknown[] = []
+  for await (const { event } of await start('followExecution', {
+    params: { id: 'greet:ada' },
+    query: { fromStart: true },
+  })) {
+    if (event !== undefined) types.push(event)
+  }
+  expect(types).toEqual(expect.arrayContaining(['execution_created', 'attempt_started', 'execution_ended']))
+  expect(types.at(-1)).toBe('end')
+  for await (const { event } of await start('followFlow', { params: { id: 'sum:1' }, query: { fromStart: true } })) {
+    if (event === 'flow_ended') break
+  }
+  const query = { fromStart: true, types: 'signal_received,execution_ended' }
+  for await (const { event } of await start('followEvents', { query })) {
+    if (event === 'signal_received') break
+  }
+  abort.abort()
+}
+
+/** Calls every route of the API with success. */
+export async function callEveryRoute(served: Served): Promise<void> {
+  await work(served.fabric)
+  await executions(served)
+  await acts(served)
+  await waits(served)
+  await flows(served)
+  await streams(served)
+  await system(served)
+  await fleet(served)
+}

@@ -1,0 +1,218 @@
+/**
+ * Random requests that are made from the OpenAPI document: mostly valid ones, with names that exist and that do not, and some
+ * that are damaged. Each is answered in time, with a documented status and body, and never with 500.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { KeyRing } from '../../src/client/index.ts'
+import { holdsForAny } from '../properties/random-runs.ts'
+import { checkAnswer, read, routeOf, served } from './served.ts'
+
+const LIMIT_MS = 20_000
+
+type Schema = Readonly<Record<string, unknown>>
+
+const documentSchema = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        operationId: z.string(),
+        parameters: z.array(
+          z.object({
+            name: z.string(),
+            in: z.enum(['path', 'query', 'header']),
+            required: z.boolean(),
+            schema: z.record(z.string(), z.unknown()),
+          }),
+        ),
+        requestBody: z
+          .object({
+            required: z.boolean(),
+            content: z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()) })),
+          })
+          .optional(),
+      }),
+    ),
+  ),
+  components: z.object({ schemas: z.record(z.string(), z.record(z.string(), z.unknown())) }),
+})
+
+/** Names that executions, flows, lanes and so on of the test have, and others. */
+const names = fc.constantFrom('a', 'b', 'sum', 'default', 'review', 'left', 'approve', 'paid', 'nobody', '0', 'é/%2f?#')
+/** Texts that mean something somewhere. */
+const texts = fc.oneof(
+  names,
+  fc.constantFrom(
+    '30ms',
+    '1s',
+    '7d',
+    'plan:pro',
+    'default',
+    'fixed',
+    'AQID',
+    'e1.0',
+    'n1.1',
+    'm1.0.',
+    'l1.0.',
+    '-1',
+    '',
+  ),
+  fc.string({ maxLength: 20 }),
+  fc.string({ unit: 'binary', maxLength: 10 }),
+)
+
+/** Values that fit a schema, for the most part: formats and patterns are not followed to the letter. */
+class Values {
+  readonly #named: Readonly<Record<string, Schema>>
+
+  constructor(named: Readonly<Record<string, Schema>>) {
+    this.#named = named
+  }
+
+  of(schema: Schema): fc.Arbitrary<unknown> {
+    const { $ref, type, enum: words, const: only, anyOf } = schema
+    if (typeof $ref === 'string') return this.of(this.#named[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {})
+    if (Array.isArray(words)) return fc.constantFrom(...(words as unknown[]))
+    if (only !== undefined) return fc.constant(only)
+    if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map((each) => this.of(each)))
+    switch (type) {
+      case 'string':
+        return texts
+      case 'integer':
+        return this.#whole(schema)
+      case 'number':
+        return fc.oneof(this.#whole(schema), fc.double({ min: 0, max: 1_000, noNaN: true }))
+      case 'boolean':
+        return fc.boolean()
+      case 'null':
+        return fc.constant(null)
+      case 'array':
+        return fc.array(this.of((schema['items'] ?? {}) as Schema), { maxLength: 3 })
+      case 'object':
+        return this.#object(schema)
+      default:
+        return fc.oneof(fc.jsonValue({ maxDepth: 3 }), this.#submission())
+    }
+  }
+
+  #whole({ minimum, maximum }: Schema): fc.Arbitrary<number> {
+    const [min, max] = [Number(minimum ?? 0), Number(maximum ?? 10_000)]
+    return fc.oneof(fc.integer({ min: Math.max(Math.ceil(min), 0), max: Math.min(max, 10_000) }), fc.constantFrom(min, max))
+  }
+
+  #object({ properties = {}, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
+    const fields = Object.entries(properties as Record<string, Schema>).map(([name, each]) => [name, this.of(each)])
+    const own = fc.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>, {
+      requiredKeys: required as string[],
+    })
+    const isOpen = typeof additionalProperties === 'object' && additionalProperties !== null
+    if (!isOpen) return own
+    const more = fc.dictionary(fc.constantFrom('plan', 'team', 'Bad Name'), this.of(additionalProperties as Schema), {
+      maxKeys: 3,
+    })
+    return fc.tuple(own, more).map(([a, b]) => ({ ...(a as object), ...b }))
+  }
+
+  /** The items of a batch are checked alone, so their schema stands elsewhere. */
+  #submission(): fc.Arbitrary<unknown> {
+    return fc.record({ task: names, input: fc.jsonValue({ maxDepth: 1 }) })
+  }
+}
+
+interface Drawn {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+/** Replaces a part of a text. */
+const damages = fc.option(fc.record({ at: fc.nat(), drop: fc.nat({ max: 3 }), add: fc.string({ maxLength: 3 }) }), {
+  freq: 7,
+})
+
+function requestsOf(document: z.output<typeof documentSchema>): fc.Arbitrary<Drawn> {
+  const values = new Values(document.components.schemas)
+  const each = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, parameters, requestBody }]) => {
+      const drawn = parameters.map(({ name, in: place, required, schema }) =>
+        (place === 'path'
+          ? names
+          : required
+            ? values.of(schema)
+            : fc.option(values.of(schema), { nil: undefined, freq: 2 })
+        ).map((value) => ({ name, place, value })),
+      )
+      const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+      const body =
+        content === undefined
+          ? fc.constant(undefined)
+          : values.of(content.schema).map((value) => bodyText(type ?? '', value))
+      return fc.tuple(fc.tuple(...drawn), body, damages).map(([given, text, damage]): Drawn => {
+        const inPath = new Map(
+          given.flatMap(({ name, place, value }) => (place === 'path' ? [[name, String(value)]] : [])),
+        )
+        const query = given.filter(({ place, value }) => place === 'query' && value !== undefined)
+        const search = new URLSearchParams(query.map(({ name, value }) => [name, String(value)])).toString()
+        return {
+          name: operationId,
+          method: method.toUpperCase(),
+          path:
+            path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(inPath.get(name) ?? '')) +
+            (search === '' ? '' : `?${search}`),
+          headers: type === undefined ? {} : { 'content-type': type },
+          body: text === undefined || damage === null ? text : damaged(text, damage),
+        }
+      })
+    }),
+  )
+  return fc.oneof(...each)
+}
+
+function bodyText(type: string, value: unknown): string {
+  if (type === 'application/json') return JSON.stringify(value)
+  const fields = Object.entries(value as Record<string, unknown>).map(([name, field]) => [name, String(field)])
+  return new URLSearchParams(fields as [string, string][]).toString()
+}
+
+function damaged(text: string, { at, drop, add }: { at: number; drop: number; add: string }): string {
+  const place = at % (text.length + 1)
+  return text.slice(0, place) + add + text.slice(place + drop)
+}
+
+test('every route answers random requests in time, as the document says, and never fails', async () => {
+  const found = await served({ fabric: { keys: KeyRing.begin(Date.now()) } })
+  await found.ok('submitExecution', { body: { task: 'a', id: 'a', tags: { plan: 'pro' } } })
+  await found.fabric.createFlow('sum', { id: 'sum' })
+  const document = documentSchema.parse(await found.ok('getOpenApi'))
+  const seen = new Set<string>()
+
+  await holdsForAny<[Drawn]>(
+    [requestsOf(document)],
+    async ({ name, method, path, headers, body }) => {
+      const request = {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        signal: AbortSignal.timeout(LIMIT_MS),
+      }
+      const response = await fetch(found.url + path, request)
+      if (response.headers.get('content-type') === 'text/event-stream') {
+        await response.body?.cancel()
+        return
+      }
+      const answered = await read(response)
+      expect(answered.status).not.toBe(500)
+      checkAnswer(routeOf(name), answered)
+      seen.add(name)
+    },
+    { same: 600, newForMs: 2_000 },
+  )
+
+  expect(await found.ok('getHealth')).toEqual({ status: 'ok' })
+  expect(seen.size).toBeGreaterThan(30)
+})
