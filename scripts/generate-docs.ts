@@ -1,5 +1,5 @@
 /**
- * Generates docs/states.md and docs/errors.md from the catalogues of the kernel.
+ * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, and docs/http-routes.md from the table of routes.
  *
  *   node scripts/generate-docs.ts            writes them
  *   node scripts/generate-docs.ts --check    fails if they are out of date
@@ -9,12 +9,14 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { errorsPage } from './docs/errors-page.ts'
+import { routesPage } from './docs/routes-page.ts'
 import { statesPage } from './docs/states-page.ts'
 import { root } from './run.ts'
 
 const pages = [
   { file: 'docs/states.md', write: statesPage },
   { file: 'docs/errors.md', write: errorsPage },
+  { file: 'docs/http-routes.md', write: routesPage },
 ]
 
 async function read(file: string): Promise<string | undefined> {
