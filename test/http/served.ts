@@ -4,6 +4,7 @@
  */
 import { onTestFinished } from 'vitest'
 import type { z } from 'zod'
+import { KeyRing } from '../../src/client/index.ts'
 import type { Role } from '../../src/server/index.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import type { Fabric, FabricOptions } from '../../src/fabric/fabric.ts'
@@ -161,6 +162,15 @@ export async function startServed({
 export async function stopServed({ server, fabric }: Served): Promise<void> {
   await server.close()
   await fabric.close()
+}
+
+/** A server on any store, with keys for links and an engine that it shows. It ends with the test. */
+export async function servedWhole(location: string): Promise<Served> {
+  const fabric = await createFabric(location, { log: 'silent', keys: KeyRing.begin(Date.now()), indexedTags: ['plan'] })
+  const handler = createHandler(fabric, { engine: fabric.engine() })
+  const found = new Served(fabric, await serve({ handler, runtime: fabric.runtime, port: 0 }))
+  onTestFinished(() => stopServed(found))
+  return found
 }
 
 /** Accepts tokens of the form `<role>` or `<role>-<namespace>`. */
