@@ -23,6 +23,7 @@ await build({
     rolldownOptions: {
       input: {
         index: 'src/index.ts',
+        contract: 'src/contract.ts',
         worker: 'src/worker.ts',
         server: 'src/server.ts',
         'testing/index': 'src/testing/index.ts',

@@ -73,6 +73,10 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['n'],
     load: async () => (await import('./fairness.ts')).fairness,
   },
+  http: {
+    stores: ['sqlite', 'memory', 'valkey', 'postgres', 'valkey-cluster'],
+    load: async () => (await import('./http.ts')).http,
+  },
   memory: {
     stores: ['valkey'],
     peersOn: ['valkey'],

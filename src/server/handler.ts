@@ -201,7 +201,6 @@ class HttpApi {
       if (given === undefined || isEmptyObject(given)) return undefined
       throw new EngineError('invalid_input', { field: 'body', message: 'The route takes no body.' })
     }
-    if (given === undefined && route.isBodyOptional === true) return undefined
     return validated(route.body, given, 'body')
   }
 

@@ -164,7 +164,9 @@ function requestsOf(document: z.output<typeof documentSchema>): fc.Arbitrary<Dra
           given.flatMap(({ name, place, value }) => (place === 'path' ? [[name, String(value)]] : [])),
         )
         const query = given.filter(({ place, value }) => place === 'query' && value !== undefined)
-        const search = new URLSearchParams(query.map(({ name, value }) => [name, String(value)])).toString()
+        const search = new URLSearchParams(
+          Object.fromEntries(query.map(({ name, value }) => [name, String(value)])),
+        ).toString()
         return {
           name: operationId,
           method: method.toUpperCase(),

@@ -6,7 +6,12 @@ import type { Served } from './served.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-async function post(found: Served, path: string, body: BodyInit, headers: Record<string, string> = JSON_TYPE) {
+async function post(
+  found: Served,
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = JSON_TYPE,
+) {
   const {
     status,
     body: answer,
@@ -88,7 +93,7 @@ describe('a body', () => {
       headers: JSON_TYPE,
       body,
       duplex: 'half',
-    } as RequestInit)
+    })
     // The connection is closed while the body is still being sent, so the answer may be lost.
     const status = await sending.then(
       (response) => response.status,

@@ -54,7 +54,8 @@ export class Served {
 
   urlOf(name: RouteName, { params = {}, query = {} }: Asked = {}): string {
     const path = routeOf(name).path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
-    const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
+    const fields = Object.entries(query).map(([key, value]) => [key, String(value)] as const)
+    const search = new URLSearchParams(Object.fromEntries(fields)).toString()
     return `${this.url}${path}${search === '' ? '' : `?${search}`}`
   }
 

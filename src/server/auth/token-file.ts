@@ -2,13 +2,13 @@
  * Bearer tokens in a file that `flowfabric tokens` manages. The file has the hash of each token, never a token. It is read
  * again when it has changed, so a revoked token is refused within a second.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { checkNamespace, checkPrincipal } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidConfiguration } from '../../options/invalid-input.ts'
 import { oneOf, required, shape, wholeNumber } from '../../options/shape.ts'
-import { errorFields } from '../../runtime/index.ts'
+import { errorFields, secretBytes } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { roles } from './principal.ts'
 import type { Principal, Role } from './principal.ts'
@@ -59,7 +59,7 @@ const tokenDocument = shape<{ readonly version: 1; readonly tokens: readonly unk
 
 /** Makes a token. Only its hash is stored. */
 export function mintToken(): string {
-  return PREFIX + randomBytes(TOKEN_BYTES).toString('base64url')
+  return PREFIX + secretBytes(TOKEN_BYTES).toString('base64url')
 }
 
 export function hashOf(token: string): string {

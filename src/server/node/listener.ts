@@ -79,7 +79,10 @@ async function send(response: Response, incoming: IncomingMessage, outgoing: Ser
   const reader = response.body?.getReader()
   const cancel = () => void reader?.cancel().catch(() => undefined)
   outgoing.once('close', cancel)
-  if (outgoing.destroyed) return cancel()
+  if (outgoing.destroyed) {
+    cancel()
+    return
+  }
   outgoing.statusCode = response.status
   for (const [name, value] of response.headers) outgoing.setHeader(name, value)
   if (CLOSING_STATUSES.includes(response.status) && !incoming.complete) outgoing.setHeader('connection', 'close')

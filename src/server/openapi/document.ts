@@ -127,13 +127,9 @@ const idempotencyKey: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 504 },
 }
 
-function bodyOf(
-  { isBodyOptional = false, bodyKind = 'json' }: AnyRoute,
-  schema: z.ZodType,
-  components: Components,
-): Json {
+function bodyOf({ bodyKind = 'json' }: AnyRoute, schema: z.ZodType, components: Components): Json {
   const type = bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
-  return { required: !isBodyOptional, content: { [type]: { schema: components.schemaOf(schema) } } }
+  return { required: !(schema instanceof z.ZodOptional), content: { [type]: { schema: components.schemaOf(schema) } } }
 }
 
 function answersOf(route: AnyRoute, components: Components): Record<string, Json> {

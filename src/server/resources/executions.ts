@@ -226,16 +226,20 @@ export const executionRoutes = [
     summary: 'Run an ended execution again',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({
-      reason: reason.optional(),
-      by,
-      subtree: z.boolean().optional().describe('In a flow: also replays the members that were skipped because of it.'),
-      from: z
-        .union([z.literal('start'), z.strictObject({ step: z.string().min(1) })])
-        .optional()
-        .describe('Discards recorded steps: all, or the named one and those after it.'),
-    }),
-    isBodyOptional: true,
+    body: z
+      .strictObject({
+        reason: reason.optional(),
+        by,
+        subtree: z
+          .boolean()
+          .optional()
+          .describe('In a flow: also replays the members that were skipped because of it.'),
+        from: z
+          .union([z.literal('start'), z.strictObject({ step: z.string().min(1) })])
+          .optional()
+          .describe('Discards recorded steps: all, or the named one and those after it.'),
+      })
+      .optional(),
     takesIdempotencyKey: true,
     errors: [
       'execution_not_found',

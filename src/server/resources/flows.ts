@@ -122,12 +122,13 @@ export const flowRoutes = [
     summary: 'Run a member of a flow again',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({
-      reason: reason.optional(),
-      by,
-      subtree: z.boolean().optional().describe('Also replays the members that were skipped because of it.'),
-    }),
-    isBodyOptional: true,
+    body: z
+      .strictObject({
+        reason: reason.optional(),
+        by,
+        subtree: z.boolean().optional().describe('Also replays the members that were skipped because of it.'),
+      })
+      .optional(),
     takesIdempotencyKey: true,
     errors: [
       'execution_not_found',

@@ -1,6 +1,5 @@
 /** The journal of one execution: its steps, signals and waitpoints. */
 import { z } from 'zod'
-import type { Duration } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { LIST_PAGE_MAX, NAME_BYTES, SIGNAL_PAYLOAD_BYTES } from '../../kernel/limits.ts'
 import { actorOf } from '../auth/principal.ts'
@@ -124,8 +123,7 @@ export const journalRoutes = [
     summary: 'Close a waitpoint to further signals',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({ reason: reason.optional(), by, force: z.boolean().optional() }),
-    isBodyOptional: true,
+    body: z.strictObject({ reason: reason.optional(), by, force: z.boolean().optional() }).optional(),
     errors: ['execution_not_found', 'waitpoint_not_found', 'waitpoint_awaited'],
     answers: { 200: json(z.object({ kind: z.enum(['closed', 'already_closed']) }), 'It is closed.') },
     handle: async ({ client, params, principal, body }) => {
@@ -142,20 +140,21 @@ export const journalRoutes = [
     summary: 'Issue a new token for a waitpoint, and invalidate the earlier ones',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({
-      by,
-      for: z.string().min(1).optional().describe('The principal of the token: its signals are sent in this name.'),
-      expires: duration.optional(),
-      names: z.array(signalName).optional().describe('The names of signals that may be sent with it.'),
-    }),
-    isBodyOptional: true,
+    body: z
+      .strictObject({
+        by,
+        for: z.string().min(1).optional().describe('The principal of the token: its signals are sent in this name.'),
+        expires: duration.optional(),
+        names: z.array(signalName).optional().describe('The names of signals that may be sent with it.'),
+      })
+      .optional(),
     errors: ['execution_not_found', 'waitpoint_not_found', 'waitpoint_closed', 'execution_ended'],
     answers: {
       200: json(z.object({ token: z.string() }), 'The token. Nothing stores it, and no route returns it again.'),
     },
     handle: async ({ client, params, principal, body }) => {
       const { by: who, expires, ...rest } = body ?? {}
-      const options = drop({ ...rest, expires: expires as Duration | undefined, by: actorOf(principal, who) })
+      const options = drop({ ...rest, expires, by: actorOf(principal, who) })
       return { status: 200, body: { token: await client.reissue(params.id, params.waitpoint, options) } }
     },
   }),
@@ -167,12 +166,13 @@ export const journalRoutes = [
     summary: 'End the wait of an execution before it is met',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({
-      reason: reason.optional(),
-      by,
-      step: z.string().min(1).optional().describe('The wait to end. The present one unless given.'),
-    }),
-    isBodyOptional: true,
+    body: z
+      .strictObject({
+        reason: reason.optional(),
+        by,
+        step: z.string().min(1).optional().describe('The wait to end. The present one unless given.'),
+      })
+      .optional(),
     errors: ['execution_not_found', 'execution_not_suspended', 'waits_elsewhere'],
     answers: { 200: json(z.object({ kind: z.literal('resumed') }), 'The handler runs again.') },
     handle: async ({ client, params, principal, body }) => {

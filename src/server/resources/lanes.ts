@@ -67,8 +67,7 @@ const holding = {
   tag: 'lanes',
   access: 'operator',
   scope: 'store',
-  body: holdBody,
-  isBodyOptional: true,
+  body: holdBody.optional(),
   errors: ERRORS,
   answers: { 200: json(laneStatus, 'What is set for the lane now.') },
 } as const

@@ -51,8 +51,7 @@ export const workerRoutes = [
     summary: 'Ask a worker to finish its current work and to stop',
     access: 'operator',
     scope: 'store',
-    body: z.strictObject({ reason: shortReason.optional(), by }),
-    isBodyOptional: true,
+    body: z.strictObject({ reason: shortReason.optional(), by }).optional(),
     errors: ['worker_not_found', 'worker_not_live', 'level_too_low'],
     answers: { 200: json(z.object({ kind: z.enum(['drain_requested', 'already_requested']) }), 'It was asked.') },
     handle: async ({ client, params, principal, body }) => {

@@ -77,8 +77,6 @@ export interface RouteSpec<
   readonly scope: Scope
   readonly query?: Query
   readonly body?: Body
-  /** Whether the body may be left out. */
-  readonly isBodyOptional?: boolean
   /** `form` takes the fields of a form instead of JSON. */
   readonly bodyKind?: 'json' | 'form'
   /** The largest body in bytes; `BODY_BYTES` unless given. */
@@ -107,7 +105,7 @@ export const BODY_BYTES = 65_536
 export function route<
   const Path extends string,
   const Verb extends Method,
-  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodUndefined,
   const A extends Answers = Answers,
 >(spec: RouteSpec<Path, Verb, Query, Body, A>): RouteSpec<Path, Verb, Query, Body, A> & AnyRoute {
