@@ -27,7 +27,6 @@ import { validated } from './http/validate.ts'
 import { STREAM_LIMITS, Streams } from './live/streams.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { api } from './resources/api.ts'
-import { querySchemaOf } from './routes/query-schema.ts'
 import { BODY_BYTES } from './routes/route.ts'
 import type { AnyRoute, RouteCall } from './routes/route.ts'
 import { MethodNotAllowed, Router } from './routes/router.ts'
@@ -168,8 +167,8 @@ class HttpApi {
     { ready, params }: Match,
     principal?: Principal,
   ): Promise<Response> {
-    const { route, queryKinds } = ready
-    const asked = validated(querySchemaOf(route), parseQuery(url.searchParams, queryKinds), 'query')
+    const { route, querySchema, queryKinds } = ready
+    const asked = validated(querySchema, parseQuery(url.searchParams, queryKinds), 'query')
     const { namespace: wanted, ...query } = asked as { readonly namespace?: string }
     const key = request.headers.get('idempotency-key')
     const idempotencyKey = key === null ? undefined : checkIdempotencyKey(key)

@@ -1,4 +1,5 @@
 /** Finds the route of a method and a path. A literal segment wins over a parameter. */
+import type { z } from 'zod'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidInput, show } from '../../options/invalid-input.ts'
 import { queryKinds } from '../http/query.ts'
@@ -9,6 +10,7 @@ import type { AnyRoute } from './route.ts'
 /** A route, prepared for calls. */
 export interface ReadyRoute {
   readonly route: AnyRoute
+  readonly querySchema: z.ZodObject
   readonly queryKinds: QueryKinds
   readonly paramNames: readonly string[]
 }
@@ -58,7 +60,8 @@ export class Router {
         node = node.param
       }
     }
-    node.routes.set(route.method, { route, queryKinds: queryKinds(querySchemaOf(route)), paramNames })
+    const querySchema = querySchemaOf(route)
+    node.routes.set(route.method, { route, querySchema, queryKinds: queryKinds(querySchema), paramNames })
   }
 }
 
