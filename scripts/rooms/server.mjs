@@ -4,7 +4,7 @@ const resource = ['parts', 'auth', 'http', 'live', 'pages', 'routes', 'schemas']
 export const server = {
   rooms: {
     schemas: [],
-    auth: ['routes'],
+    auth: [],
     http: ['schemas'],
     live: ['http', 'schemas'],
     routes: ['parts', 'auth', 'http', 'schemas'],

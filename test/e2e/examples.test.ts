@@ -32,6 +32,7 @@ test('the first program exits, and a second run finds the result of the first', 
 
 test.each<[name: string, texts: string[], states?: string[]]>([
   ['diamond', ['total: of 3 orders', 'report: 2026-10: 235.50 in all, most of it for a hive']],
+  ['over-http', ['event: attempt_started', 'event: execution_ended\nevent: end\n', 'result: 12 EUR charged']],
   [
     'llm-race',
     [

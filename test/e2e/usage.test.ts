@@ -3,6 +3,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { COMMAND, errorIn, workplace } from './workplace.ts'
 
 const COMMANDS = [
+  ...['server', 'tokens', 'workers'],
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'flow', 'why', 'lanes', 'keys', 'doctor', 'migrate'],
   ...['limits', 'workers'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],

@@ -122,6 +122,7 @@ async function runUntilInterrupted(
     const worker = await start(fabric, handlers, options)
     await Promise.race([following, aborted(interruption.signal)])
     output.remark('Finishing running handlers. Interrupt again to release them.')
+    interruption.hurry.addEventListener('abort', () => server?.drop(), { once: true })
     await server?.close()
     await output.record({ kind: 'stopped', ...(await stop(worker, interruption)) })
     output.remark('Stopped.')

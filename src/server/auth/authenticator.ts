@@ -1,4 +1,4 @@
-/** Finds out who sends a request: by a hook of the user, by a file of tokens, or nobody in particular. */
+/** Finds out who sends a request: by a hook of the user or a file of tokens. Without either, every sender is the same. */
 import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'

@@ -2,7 +2,6 @@
 import { EngineError } from '../../kernel/engine-error.ts'
 import { required, shape, oneOf } from '../../options/shape.ts'
 import { checkNamespace, checkPrincipal } from '../../client/index.ts'
-import type { Access, Scope } from '../routes/route.ts'
 
 /** Each role includes the ones before it. */
 export const roles = ['viewer', 'worker', 'operator', 'admin'] as const
@@ -12,6 +11,12 @@ export const roles = ['viewer', 'worker', 'operator', 'admin'] as const
  * and holds lanes. `admin` may do everything.
  */
 export type Role = (typeof roles)[number]
+
+/** Who may call a route. `public`: without credentials. `token`: the request contains a token of its own. Else the least role. */
+export type Access = 'public' | 'token' | Role
+
+/** `namespace`: acts in one namespace, which a credential may be bound to. `store`: concerns all namespaces. */
+export type Scope = 'namespace' | 'store'
 
 export interface Principal {
   /** Recorded with what the request changes. */
@@ -31,7 +36,7 @@ export const checkedPrincipal = shape<Principal>()("{ name: 'ada', role: 'operat
   namespace: checkNamespace,
 })
 
-export function isAtLeast(role: Role, least: Role): boolean {
+function isAtLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least)
 }
 
@@ -55,7 +60,7 @@ export function namespaceOf(principal: Principal, wanted: string | undefined): s
   throw forbidden(`'${principal.name}' is bound to the namespace '${principal.namespace}'.`)
 }
 
-/** Returns whom a change is recorded for. Only operators may name somebody else, such as the user of their own tool. */
+/** Returns whom a change is recorded for. Only operators may name another principal, such as the user of their own tool. */
 export function actorOf(principal: Principal, by: string | undefined): string {
   if (by === undefined || by === principal.name || isAtLeast(principal.role, 'operator')) return by ?? principal.name
   throw forbidden(

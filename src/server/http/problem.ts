@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../kernel/errors.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Problem } from '../schemas/problem.ts'
 
-export const PROBLEM_TYPE = 'application/problem+json'
+const PROBLEM_TYPE = 'application/problem+json'
 
 /** How long a caller should wait before it repeats a retryable request. */
 const RETRY_AFTER_SECONDS = 1

@@ -10,7 +10,7 @@ export async function* messagesOf(
   for await (const item of items) yield messageOf(item)
 }
 
-export function messageOf(item: SubscriptionItem): StreamMessage {
+function messageOf(item: SubscriptionItem): StreamMessage {
   return item.kind === 'event'
     ? { id: item.cursor, event: item.event.type, data: eventBody(item.event) }
     : { id: item.cursor, event: 'trimmed', data: { missed: item.missed } }

@@ -9,11 +9,11 @@ import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { HttpHandler } from '../handler.ts'
 import { nodeListener } from './listener.ts'
 
-export const PORT_DEFAULT = 9_090
+const PORT_DEFAULT = 9_090
 export const HOST_DEFAULT = '127.0.0.1'
 
 /** How long requests may take to complete after the server was asked to stop. */
-export const DRAIN_MS = 30_000
+const DRAIN_MS = 30_000
 
 const HEADER_BYTES = 16_384
 const HEADER_COUNT = 100
@@ -41,6 +41,8 @@ export interface HttpServer extends AsyncDisposable {
   readonly url: string
   /** Accepts no more connections, completes the requests that have begun, and ends waits and streams. */
   close(): Promise<void>
+  /** Closes all connections at once. A `close` that has begun need not wait for them. */
+  drop(): void
 }
 
 /** Starts to listen. Throws `invalid_configuration` if the address cannot be used. */
@@ -70,21 +72,27 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     throw addressError(host, port, cause)
   }
   const bound = (server.address() as AddressInfo).port
+  const dropped = Promise.withResolvers<undefined>()
+  const drop = () => {
+    dropped.resolve(undefined)
+    server.closeAllConnections()
+  }
   let closing: Promise<void> | undefined
-  const close = () => (closing ??= end(server, open, handler, runtime))
+  const close = () => (closing ??= end(server, open, handler, { runtime, dropped: dropped.promise }))
   const name = isIPv6(host) ? `[${host}]` : host
-  return { host, port: bound, url: `http://${name}:${bound}`, close, [Symbol.asyncDispose]: close }
+  return { host, port: bound, url: `http://${name}:${bound}`, close, drop, [Symbol.asyncDispose]: close }
 }
 
 async function end(
   server: Server,
   open: ReadonlySet<ServerResponse>,
   handler: HttpHandler,
-  runtime: Runtime,
+  { runtime, dropped }: { readonly runtime: Runtime; readonly dropped: Promise<undefined> },
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   let timer: Timer | undefined
-  const late = new Promise<void>((resolve) => (timer = runtime.after(DRAIN_MS, resolve)))
+  const over = new Promise<void>((resolve) => (timer = runtime.after(DRAIN_MS, resolve)))
+  const late = Promise.race([over, dropped])
   for (const response of open) {
     // Otherwise the connection would stay open for another request.
     if (!response.headersSent) response.setHeader('connection', 'close')

@@ -5,17 +5,11 @@
 import type { z } from 'zod'
 import type { Client } from '../../client/index.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
-import type { Principal, Role } from '../auth/principal.ts'
+import type { Access, Principal, Scope } from '../auth/principal.ts'
 import type { Frozen } from '../schemas/problem.ts'
 import type { ServerParts } from '../server-parts.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-/** `public`: without credentials. `token`: the request contains a token of its own. Else the least role. */
-export type Access = 'public' | 'token' | Role
-
-/** `namespace`: acts in one namespace, which a credential may be bound to. `store`: concerns all namespaces. */
-export type Scope = 'namespace' | 'store'
 
 export type Tag = 'executions' | 'flows' | 'waitpoints' | 'lanes' | 'workers' | 'events' | 'system'
 

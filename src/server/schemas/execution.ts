@@ -79,9 +79,9 @@ export const submitted = z
   })
   .meta({ id: 'Submitted' })
 
-export const outcome = z.enum(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
+const outcome = z.enum(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
 
-export const failure = z
+const failure = z
   .object({ category: z.string(), message: z.string(), stack: z.string().optional(), at: instant })
   .meta({ id: 'Failure' })
 
