@@ -6,6 +6,7 @@ import { createProgram } from './program.ts'
 import { Shell } from './session/shell.ts'
 
 const COMMANDS = [
+  ...['server', 'tokens', 'tokens create', 'tokens list', 'tokens revoke'],
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate'],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],

@@ -586,15 +586,9 @@ export const errorCatalogue = {
     text: 'The route does not support this method.',
     advice: 'Use a method that the header Allow lists.',
   },
-  not_acceptable: {
-    status: 406,
-    retry: 'never',
-    text: 'The route cannot answer in a form that the request accepts.',
-    advice: 'Accept the content type that the message names.',
-  },
   request_timeout: {
     status: 408,
-    retry: 'later',
+    retry: 'never',
     text: 'The body of the request did not arrive in time.',
     advice: 'Send the request again.',
   },
@@ -603,12 +597,6 @@ export const errorCatalogue = {
     retry: 'never',
     text: 'The body has a content type or an encoding that the route does not read.',
     advice: 'Send JSON in UTF-8 with the header Content-Type: application/json.',
-  },
-  request_too_large: {
-    status: 413,
-    retry: 'never',
-    text: 'The request exceeds the size limit of its route.',
-    advice: 'Send less: the error names the limit in bytes.',
   },
   server_busy: {
     status: 503,

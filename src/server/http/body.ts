@@ -96,7 +96,7 @@ async function readBytes(request: Request, runtime: Runtime, limits: BodyLimits)
 }
 
 function tooLarge({ bytes }: BodyLimits): EngineError {
-  return new EngineError('request_too_large', {
+  return new EngineError('payload_too_large', {
     field: 'body',
     limit: bytes,
     message: `The body may have at most ${bytes} bytes.`,

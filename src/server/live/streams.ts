@@ -25,7 +25,7 @@ export const STREAM_LIMITS: StreamLimits = {
   waitMs: 60_000,
 }
 
-export const EVENT_STREAM_TYPE = 'text/event-stream'
+const EVENT_STREAM_TYPE = 'text/event-stream'
 
 export interface StreamMessage {
   /** What a client sends as `Last-Event-ID` to continue after this message. */

@@ -24,7 +24,7 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'server_stopping',
 ]
 const WITH_CREDENTIALS: readonly ErrorCode[] = ['unauthorized', 'too_many_failures']
-const WITH_BODY: readonly ErrorCode[] = ['request_too_large', 'request_timeout', 'unsupported_media_type']
+const WITH_BODY: readonly ErrorCode[] = ['payload_too_large', 'request_timeout', 'unsupported_media_type']
 const WITH_WRITES: readonly ErrorCode[] = ['store_full', 'level_too_low']
 
 const SCHEMAS = '#/components/schemas/'

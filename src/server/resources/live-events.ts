@@ -1,10 +1,8 @@
 /** Events as they happen, as Server-Sent Events. */
 import { z } from 'zod'
 import type { Client, SubscribeOptions } from '../../client/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { eventTypes } from '../../kernel/index.ts'
 import { messagesOf } from '../live/event-messages.ts'
-import { EVENT_STREAM_TYPE } from '../live/streams.ts'
 import type { StreamMessage } from '../live/streams.ts'
 import { events, route } from '../routes/route.ts'
 import type { RouteCall } from '../routes/route.ts'
@@ -37,7 +35,7 @@ export const eventRoutes = [
     access: 'viewer',
     scope: 'namespace',
     query: z.strictObject(position),
-    errors: ['execution_not_found', 'invalid_cursor', 'not_acceptable', 'server_busy'],
+    errors: ['execution_not_found', 'invalid_cursor', 'server_busy'],
     answers: {
       200: events(storedEvent, 'The events. The id of each message is a cursor.'),
       204: { html: true, description: 'It has ended, and its last event was received before.' },
@@ -62,7 +60,7 @@ export const eventRoutes = [
     access: 'viewer',
     scope: 'namespace',
     query: z.strictObject({ ...position, types }),
-    errors: ['flow_not_found', 'invalid_cursor', 'not_acceptable', 'server_busy'],
+    errors: ['flow_not_found', 'invalid_cursor', 'server_busy'],
     answers: { 200: events(storedEvent, 'The events. The id of each message is a cursor.') },
     handle: async (call) => {
       prepare(call)
@@ -82,7 +80,7 @@ export const eventRoutes = [
     access: 'viewer',
     scope: 'namespace',
     query: z.strictObject({ ...position, types, tag: tagQuery }),
-    errors: ['invalid_cursor', 'not_acceptable', 'server_busy'],
+    errors: ['invalid_cursor', 'server_busy'],
     answers: { 200: events(storedEvent, 'The events. The id of each message is a cursor.') },
     handle: async (call) => {
       prepare(call)
@@ -95,11 +93,7 @@ export const eventRoutes = [
 ]
 
 /** Refuses before anything is read. */
-function prepare({ request, server }: RouteCall): void {
-  const accepted = request.headers.get('accept') ?? '*/*'
-  if (!/text\/event-stream|text\/\*|\*\/\*/i.test(accepted)) {
-    throw new EngineError('not_acceptable', { field: 'accept', message: `It answers with ${EVENT_STREAM_TYPE}.` })
-  }
+function prepare({ server }: RouteCall): void {
   server.streams.refuseIfFull()
 }
 

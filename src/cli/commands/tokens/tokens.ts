@@ -39,6 +39,7 @@ function createCommand({ runtime }: Shell): Command {
     .argument('<name>', 'who uses it; recorded with what its requests change')
     .requiredOption('--role <role>', `what it permits: ${roles.join(', ')}`)
     .option('--file <path>', FILE_TEXT)
+    .addHelpText('after', examples(['tokens create deploy --role operator --file ./flowfabric.tokens']))
     .action(async (given: string, flags: CreateFlags, command: Command) => {
       const file = requireTokensFile(process.env, flags.file)
       const name = checkPrincipal(given, 'name')
@@ -67,6 +68,7 @@ function listCommand(): Command {
   return new Command('list')
     .description('list the tokens, without their texts')
     .option('--file <path>', FILE_TEXT)
+    .addHelpText('after', examples(['tokens list --file ./flowfabric.tokens']))
     .action(async (flags: FileFlag, command: Command) => {
       const tokens = await readTokenFile(requireTokensFile(process.env, flags.file))
       const items = tokens.map(({ name, role, namespace, createdAt }) => ({ name, role, namespace, createdAt }))
@@ -79,6 +81,7 @@ function revokeCommand(): Command {
     .description('remove a token; servers refuse it within a second')
     .argument('<name>', 'its name')
     .option('--file <path>', FILE_TEXT)
+    .addHelpText('after', examples(['tokens revoke deploy --file ./flowfabric.tokens']))
     .action(async (name: string, flags: FileFlag, command: Command) => {
       const file = requireTokensFile(process.env, flags.file)
       const tokens = await readTokenFile(file)
