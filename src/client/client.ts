@@ -102,13 +102,10 @@ export class Client implements FlowClient {
   readonly try: Calls
   readonly #session: Session
   readonly #calls: Throwing<Calls>
-  readonly #ends: EndWatcher
+  readonly #shared: SharedParts
   readonly #streams: Streams
-  readonly #abort = new AbortController()
   /** Limits: defined, changed live, inspected, held back and deleted by name. */
   readonly limits: LimitCalls
-  #closing: Promise<void> | undefined
-  readonly #shared: SharedParts
 
   constructor(store: Store, runtime: Runtime, options: ClientOptions = {}, shared = sharedParts(store, runtime)) {
     this.store = store
@@ -123,9 +120,7 @@ export class Client implements FlowClient {
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.limits = new LimitCalls(() => this.#open())
-    this.#ends = new EndWatcher(store, runtime)
-    this.#streams = new Streams(this.#session, this.#abort.signal)
-    this.batcher.hints.onEnd((partition, id) => this.#ends.expect(partition, id))
+    this.#streams = new Streams(this.#session, shared.abort.signal)
   }
 
   /**
@@ -457,6 +452,8 @@ export class Client implements FlowClient {
   get streams(): Streams {
     this.#refuseIfClosed()
     return this.#streams
+  }
+
   /**
    * Returns a cursor at the present end of the event log.
    * @internal

@@ -90,10 +90,8 @@ export async function submitTask(
       ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
       : executionIdFromKey(namespace, key, settings.executionPartitions)
   // A minted id is unique, so a retry needs no request id to be recognised.
-  const ids = { executionId, requestId: key === undefined ? undefined : runtime.uuid() }
-  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
   const ids = { executionId, requestId: key === undefined ? undefined : requestId }
-  const setting = { namespace, indexedTags: settings.indexedTags }
+  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
