@@ -67,7 +67,7 @@ export class FrameWriter {
   constructor(leased: LeasedExecution, services: StreamServices) {
     this.#leased = leased
     this.#services = services
-    this.#schemas = leased.task.handler.task.frames as FrameSchemas
+    this.#schemas = leased.task.handler.task.frames
     this.summary = new SummaryWriter(leased, services, () => this.#schedule())
   }
 

@@ -16,7 +16,7 @@ export class StreamContext {
   constructor(leased: LeasedExecution, services: StreamServices & { readonly log: Log }, run: HandlerRun) {
     this.writer = new FrameWriter(leased, services)
     this.#inboxes = new Inboxes(leased, services, run)
-    this.frames = callsOf(leased.task.handler.task.frames as FrameSchemas, this.writer)
+    this.frames = callsOf(leased.task.handler.task.frames, this.writer)
     const { summary } = this.writer
     this.summary = {
       patch: (patch) => handled(this.#patch(patch)),
