@@ -54,6 +54,8 @@ export type { FlowProgress } from './client/flows/flow-submission.ts'
 export type { HoldLaneOptions, LaneHandle, LaneSettings, LaneStatus } from './client/lanes/lane-handle.ts'
 export type { LaneSummary, LanesOptions } from './client/lanes/lane-listing.ts'
 export type { LaneRates } from './client/lanes/lane-rates.ts'
+export { schedule } from './client/define/schedule.ts'
+export type { ScheduleDefinition, ScheduleOptions, ScheduleTimes } from './client/define/schedule.ts'
 export type {
   HoldLimitOptions,
   LimitCalls,
@@ -62,6 +64,15 @@ export type {
   LimitKeyOptions,
 } from './client/limits/limit-calls.ts'
 export type { DescribeLimitOptions, LimitDescription, LimitInfo } from './client/limits/limit-listing.ts'
+export type {
+  BackfillOptions,
+  Backfilled,
+  DescribeScheduleOptions,
+  HoldScheduleOptions,
+  ScheduleHandle,
+} from './client/schedules/schedule-handle.ts'
+export type { NextFiring, ScheduleDescription, ScheduleSummary } from './client/schedules/schedule-description.ts'
+export type { ListSchedulesOptions, SchedulePage } from './client/schedules/schedule-listing.ts'
 export type { FairShare } from './client/define/fairness.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'
@@ -111,6 +122,7 @@ export type {
   ExplainResult,
   Explanation,
   Failure,
+  FiringView,
   FlowCancelPolicy,
   FlowId,
   FlowOutcome,
@@ -120,8 +132,10 @@ export type {
   Lease,
   Losers,
   MemberCounts,
+  MissedPolicy,
   Outcome,
   OutcomeRule,
+  Overlap,
   PolicyInput,
   Progress,
   PublicFlowState,
@@ -136,6 +150,7 @@ export type {
   RevokeResult,
   SetTagsResult,
   SignalEffect,
+  SkipReason,
   SourceType,
   StepKind,
   TenantFilter,

@@ -137,6 +137,14 @@ const summaries: Record<OperationName, string> = {
   blockExecution:
     'Gives back an execution for which a limit has no permit. It is blocked, with its place and its attempts as they were before the claim.',
   openGates: 'Releases executions that a limit blocks, as many as permits are free.',
+  configureSchedule: 'Creates a schedule, or changes it. An equal definition changes nothing.',
+  deleteSchedule: 'Deletes a schedule. Its executions are not touched.',
+  describeSchedule: 'Returns a schedule with the state of its latest executions.',
+  fireSchedule: 'Creates executions of a schedule by hand: one now, or those of past boundaries.',
+  holdSchedule: 'Pauses a schedule, or resumes it. Boundaries of the pause do not fire.',
+  listSchedules: 'Lists schedules by namespace and name.',
+  planSchedule: 'Stores the next boundaries of a schedule.',
+  readUnplanned: 'Reads schedules that lack boundaries.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
   reconcileBlocked:
@@ -169,6 +177,11 @@ const asideFromExecutions: readonly OperationName[] = [
   'reconcileLimits',
   'renewDuties',
   'leaveDuties',
+  'configureSchedule',
+  'deleteSchedule',
+  'fireSchedule',
+  'holdSchedule',
+  'planSchedule',
 ]
 
 const timedCases: Record<DueCaseName, string> = {
@@ -201,6 +214,9 @@ const timedCases: Record<DueCaseName, string> = {
   gauge_idle: 'Nothing of a key of a limit is held, and nothing counts any more: its usage is removed.',
   unblock:
     'A limit blocks executions, and may have permits now: some of the executions can be claimed, the first ones first.',
+  schedule_firing:
+    'A boundary of a schedule has come, or an earlier firing for which one waits has ended: its execution is created, unless the policies for overlaps and missed boundaries say otherwise.',
+  schedule_planning: 'The same, and the schedule lacks further boundaries: the engine computes them.',
   submission_abandoned: 'A flow was submitted in part, and the rest has not arrived: it is cancelled.',
   share_expiry:
     'A key that takes turns in a lane has had no submit for long: its share is removed if the lane is past its last turn.',
@@ -250,6 +266,8 @@ const events: Record<EventType, string> = {
   worker_unregistered: 'A worker has closed and withdrawn its registration.',
   worker_draining: 'A worker was asked to finish its work and to claim nothing more, or has begun to.',
   worker_lost: 'A worker has sent no heartbeat for its ttl.',
+  schedule_changed: 'A schedule was created, changed, paused, resumed or deleted, as `effect` says.',
+  schedule_skipped: 'The boundary `until` of a schedule did not fire, for this `reason`.',
   lane_changed: 'An operator has held or resumed a lane, or changed its weight.',
   worker_dead: 'An operator declared that the process of a worker has ended.',
 }

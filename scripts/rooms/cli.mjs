@@ -15,6 +15,7 @@ export const cli = {
     'commands/lanes': command,
     'commands/limits': command,
     'commands/tokens': command,
+    'commands/schedules': command,
     'commands/waits': command,
     'commands/workers': command,
   },

@@ -15,7 +15,9 @@ export const kernel = {
       'lifecycle/children',
       'lifecycle/flows',
       'lifecycle/journal',
+      'lifecycle/schedules',
     ],
+    'lifecycle/schedules': ['contract', 'model', 'rules', 'lifecycle', 'lifecycle/endings'],
     'lifecycle/limits': ['contract', 'model', 'rules', 'lifecycle'],
     'operations/executions': ['contract', 'model', 'rules', 'lifecycle/*'],
     // A claim runs what is due before it looks for work.
@@ -26,6 +28,7 @@ export const kernel = {
     'operations/lanes': ['contract', 'model'],
     'operations/limits': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/schedules': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/duties': ['contract', 'model', 'rules'],
     'operations/workers': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/upkeep': ['contract', 'model', 'rules', 'lifecycle/*'],

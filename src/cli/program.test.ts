@@ -14,6 +14,8 @@ const COMMANDS = [
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],
   ...['workers', 'workers drain', 'workers dead'],
+  ...['schedules', 'schedules show', 'schedules next', 'schedules pause', 'schedules resume'],
+  ...['schedules trigger', 'schedules backfill', 'schedules delete'],
 ]
 
 const program = createProgram(new Shell(systemRuntime()), false)

@@ -24,6 +24,7 @@ import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
 import { tokensCommand } from './commands/tokens/tokens.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
+import { schedulesCommand } from './commands/schedules/schedules.ts'
 import { workersCommand } from './commands/workers/workers.ts'
 import { whyCommand } from './commands/why.ts'
 import { exitCodes } from './process/exit-codes.ts'
@@ -85,6 +86,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     lanesCommand(shell),
     limitsCommand(shell),
     workersCommand(shell),
+    schedulesCommand(shell),
     keysCommand(shell),
     tokensCommand(shell),
     doctorCommand(shell),

@@ -60,6 +60,14 @@ import { readChildren, readSignals, readSteps } from './lists/step-listing.ts'
 import type { ReadOptions, SignalSummary, StepSummary } from './lists/step-listing.ts'
 import { listOpenWaitpoints, listWaitpointsOf } from './lists/waitpoint-listing.ts'
 import type { ExecutionWaitpointsOptions, ListWaitpointsOptions, WaitpointPage } from './lists/waitpoint-listing.ts'
+import { schedule } from './define/schedule.ts'
+import type { ScheduleDefinition, ScheduleOptions } from './define/schedule.ts'
+import { configureSchedule } from './schedules/configure-schedule.ts'
+import { declareSchedules } from './schedules/declare-schedules.ts'
+import type { DeclaredSchedules } from './schedules/declare-schedules.ts'
+import { ScheduleHandle } from './schedules/schedule-handle.ts'
+import { listSchedules } from './schedules/schedule-listing.ts'
+import type { ListSchedulesOptions, SchedulePage } from './schedules/schedule-listing.ts'
 import { Session, throwing } from './session.ts'
 import type { Throwing } from './session.ts'
 import { noKeys } from './tokens/key-ring.ts'
@@ -414,6 +422,48 @@ export class Client implements FlowClient {
     return await listLanes(this.#session, lane, options)
   }
 
+  /**
+   * Creates a schedule or changes it, and returns its handle. Idempotent: an equal definition changes nothing. With a name alone,
+   * returns the handle of an existing schedule.
+   *
+   * @example
+   * await fabric.schedule('nightly', { task: report, input: { all: true }, cron: '0 3 * * *', timeZone: 'Europe/Berlin' })
+   * await fabric.schedule('nightly').pause({ reason: 'maintenance' })
+   */
+  schedule(name: string): ScheduleHandle<ExecutionHandle>
+  schedule<Input, Parsed, Returned, Output>(
+    name: string,
+    options: ScheduleOptions<Input, Parsed, Returned, Output>,
+  ): Promise<ScheduleHandle<ExecutionHandle>>
+  schedule(
+    name: string,
+    ...given: [] | [options: ScheduleOptions]
+  ): ScheduleHandle<ExecutionHandle> | Promise<ScheduleHandle<ExecutionHandle>> {
+    const handle = new ScheduleHandle(
+      () => this.#open(),
+      name,
+      (id) => new ExecutionHandle(this, id),
+    )
+    if (given.length === 0) return handle
+    return this.#configureSchedule(handle, () => schedule(name, given[0]))
+  }
+
+  /** Lists schedules by name. */
+  async schedules(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
+    return await listSchedules(this.#open(), options)
+  }
+
+  /**
+   * Makes the schedules match those that code declares.
+   * @internal
+   */
+  async declareSchedules(
+    definitions: readonly ScheduleDefinition[],
+    owner: string | undefined,
+  ): Promise<DeclaredSchedules> {
+    return await declareSchedules(this.#open(), definitions, owner)
+  }
+
   /** Yields events as they happen, in order within a partition. Each carries a cursor that a later call can resume from. */
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
@@ -528,6 +578,12 @@ export class Client implements FlowClient {
       return new FlowHandle(this, flowId, graph, kind)
     }
     return new FlowHandle(this, flowId, graph, isReplaced ? 'replaced' : 'created', since)
+  }
+
+  /** Throws what is wrong with the definition as a rejection. */
+  async #configureSchedule<H>(handle: H, define: () => ScheduleDefinition): Promise<H> {
+    await configureSchedule(this.#open(), define())
+    return handle
   }
 
   #open(): Session {

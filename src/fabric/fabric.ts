@@ -6,9 +6,10 @@ import { Client } from '../client/client.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
 import { openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
-import { checkNamespace, checkTagQuery } from '../client/checks/names.ts'
+import { checkNamespace, checkPrincipal, checkTagQuery } from '../client/checks/names.ts'
 import { boolean, shape, unchecked } from '../options/shape.ts'
 import type { LogLevel } from './create-log.ts'
+import type { ScheduleDefinition } from '../client/define/schedule.ts'
 import type { Handler } from '../client/define/task.ts'
 import { RetiredKeys } from '../client/tokens/retired-keys.ts'
 import { Tokens } from '../client/tokens/token.ts'
@@ -62,6 +63,13 @@ export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metri
 export interface FabricWorkerOptions extends WorkerOptions {
   /** Whether to start the fabric's engine, unless it runs already; true unless given. An object is its settings. */
   readonly engine?: boolean | EngineSettings
+  /** Schedules that this code declares: those that are new are created, and those that differ are changed. */
+  readonly schedules?: readonly ScheduleDefinition[]
+  /**
+   * Names who declares the schedules, such as the service. Schedules that the same owner declared before and declares no more are
+   * deleted. Without an owner none is.
+   */
+  readonly schedulesOwner?: string
 }
 
 /**
@@ -167,10 +175,14 @@ export class Fabric extends Client {
     return this
   }
 
-  /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
+  /**
+   * Declares the schedules, and starts a worker for these handlers and the fabric's engine, unless it runs already.
+   */
   async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
     this.#refuseIfEnding()
-    const { engine = true, signals = false, middleware = [], ...rest } = options
+    const { engine = true, signals = false, middleware = [], schedules, schedulesOwner, ...rest } = options
+    if (schedules !== undefined) await this.#declare(schedules, schedulesOwner)
+    this.#refuseIfEnding()
     const startsEngine = engine !== false && this.#engine === undefined
     if (startsEngine) this.engine(engine === true ? {} : engine)
     let worker: Worker
@@ -237,6 +249,15 @@ export class Fabric extends Client {
   /** The first signal closes the fabric, so that the process can exit. A second one skips draining. */
   #listenToSignals(): void {
     this.#stopListening ??= onShutdownSignal((count) => void this.close(count > 1 ? { drain: 0 } : {}))
+  }
+
+  async #declare(schedules: readonly ScheduleDefinition[], owner: string | undefined): Promise<void> {
+    const { created, changed, deleted } = await this.declareSchedules(
+      schedules,
+      owner && checkPrincipal(owner, 'schedulesOwner'),
+    )
+    if (created.length + changed.length + deleted.length === 0) return
+    this.log.info({ owner, created, changed, deleted }, 'changed the schedules that the code declares')
   }
 
   #refuseIfEnding(): void {

@@ -81,6 +81,15 @@ export {
   LANE_TASK_COUNT_MAX,
   LANE_WEIGHT_MAX,
   LANE_WEIGHT_MIN,
+  SCHEDULE_BACKFILL_MAX,
+  SCHEDULE_FIRE_MAX,
+  SCHEDULE_MISSED_AFTER_MS,
+  SCHEDULE_MISSED_MAX,
+  SCHEDULE_PAGE_MAX,
+  SCHEDULE_PLAN_MAX,
+  SCHEDULE_PLAN_RETRY_MS,
+  SCHEDULE_QUEUE_MAX,
+  SCHEDULE_READ_MAX,
   SHARE_CHECK_MS,
   LEASE_TTL_MIN_MS,
   LIMIT_HOLD_MAX_MS,
@@ -161,6 +170,7 @@ export {
   payloadKey,
   payloadKeyOf,
   resultKey,
+  scheduleInputKey,
   signalPayloadKey,
   stepValueKey,
 } from './model/blob-keys.ts'
@@ -247,6 +257,7 @@ export {
   turnScope,
   signalsIndex,
   stepsIndex,
+  scheduleId,
   tagIndex,
   timersIndex,
   waitpointsIndex,
@@ -288,6 +299,8 @@ export type {
   Duties,
   FrameChunk,
   Stream,
+  FiringCause,
+  Schedule,
   Lane,
   LaneHold,
   RecordType,
@@ -363,6 +376,11 @@ export type {
 export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
 export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
+export type { ConfigureScheduleInput, ConfigureScheduleResult } from './operations/schedules/configure-schedule.ts'
+export type { PlanScheduleInput } from './operations/schedules/plan-schedule.ts'
+export type { FiringView } from './operations/schedules/read-schedules.ts'
+export type { MissedPolicy, Overlap, PlannedFiring, ScheduleTiming, SkipReason } from './model/schedule-schema.ts'
+export { lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'
 export type { Holder, KeyUsage } from './operations/limits/describe-limit.ts'

@@ -342,3 +342,31 @@ export const FRAME_NAME_BYTES = 64
 export const SUMMARY_BYTES = 262_144
 /** Signals that an inbox reads at once. */
 export const INBOX_PAGE_MAX = 20
+/** Boundaries of a schedule that are stored ahead. */
+export const SCHEDULE_PLAN_MAX = 8
+/** Boundaries left at which a schedule asks for more. */
+export const SCHEDULE_PLAN_LOW = 4
+/** When a schedule that asks for boundaries and gets none asks again. */
+export const SCHEDULE_PLAN_RETRY_MS = 5_000
+/** How late a boundary may fire before it counts as missed. */
+export const SCHEDULE_MISSED_AFTER_MS = 60_000
+/** Missed boundaries that a schedule makes up for, the latest ones. */
+export const SCHEDULE_MISSED_MAX = 100
+/** Boundaries that wait for the end of an earlier firing. */
+export const SCHEDULE_QUEUE_MAX = 100
+/** Latest firings that count as earlier ones when firings must not overlap. */
+export const SCHEDULE_OPEN_MAX = 8
+/** The shortest period of a schedule. */
+export const SCHEDULE_PERIOD_MIN_MS = 1_000
+/** The longest jitter of a schedule. */
+export const SCHEDULE_JITTER_MAX_MS = 86_400_000
+/** Executions that one call creates for a schedule, by hand or for past boundaries. */
+export const SCHEDULE_FIRE_MAX = 16
+/** Boundaries that one backfill covers. */
+export const SCHEDULE_BACKFILL_MAX = 1_000
+/** Schedules that one listing returns. */
+export const SCHEDULE_PAGE_MAX = 100
+/** Schedules that one call reads to plan their boundaries. */
+export const SCHEDULE_READ_MAX = 100
+/** Records that one due schedule puts besides the executions that it cancels: those that it creates, and marks those that it waits for. */
+export const SCHEDULE_DUE_WORK = 16

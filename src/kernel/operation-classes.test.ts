@@ -46,5 +46,8 @@ test('what never writes is a read, and a reconciler is none', () => {
     'listLimits',
     'describeLimit',
     'readFrames',
+    'describeSchedule',
+    'listSchedules',
+    'readUnplanned',
   ])
 })

@@ -107,6 +107,14 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   appendFrames: 'optimistic',
   readFrames: 'snapshot',
   takeSignals: 'optimistic',
+  configureSchedule: 'optimistic',
+  deleteSchedule: 'optimistic',
+  describeSchedule: 'snapshot',
+  fireSchedule: 'optimistic',
+  holdSchedule: 'optimistic',
+  listSchedules: 'snapshot',
+  planSchedule: 'optimistic',
+  readUnplanned: 'snapshot',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

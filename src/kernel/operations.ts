@@ -54,6 +54,12 @@ import { takePermits } from './operations/limits/take-permits.ts'
 import { reconcileBlocked } from './operations/upkeep/reconcile-blocked.ts'
 import { reconcileLimits } from './operations/upkeep/reconcile-limits.ts'
 import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
+import { configureSchedule } from './operations/schedules/configure-schedule.ts'
+import { deleteSchedule } from './operations/schedules/delete-schedule.ts'
+import { fireSchedule } from './operations/schedules/fire-schedule.ts'
+import { holdSchedule } from './operations/schedules/hold-schedule.ts'
+import { planSchedule } from './operations/schedules/plan-schedule.ts'
+import { describeSchedule, listSchedules, readUnplanned } from './operations/schedules/read-schedules.ts'
 import { listQueues } from './operations/executions/list-queues.ts'
 import { listExecutions } from './operations/executions/list-executions.ts'
 import { purgeExecutions } from './operations/upkeep/purge-executions.ts'
@@ -163,6 +169,14 @@ export const operations = {
   appendFrames,
   readFrames,
   takeSignals,
+  configureSchedule,
+  deleteSchedule,
+  describeSchedule,
+  fireSchedule,
+  holdSchedule,
+  listSchedules,
+  planSchedule,
+  readUnplanned,
 }
 
 export type OperationName = keyof typeof operations

@@ -49,6 +49,7 @@ import { takenRange } from './operations/journal/take-signals.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
 import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
+import { listSchedulesRange } from './operations/schedules/read-schedules.ts'
 import { listWorkersRange } from './operations/workers/list-workers.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 import type { RecordType } from './model/records.ts'
@@ -317,6 +318,19 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     plan.record('waitpoint', mailboxId)
     plan.contents(takenRange(mailboxId, input))
   },
+  configureSchedule: planScheduleOf,
+  deleteSchedule: planScheduleOf,
+  describeSchedule: planScheduleOf,
+  fireSchedule: (plan, input) => {
+    planScheduleOf(plan, input)
+    for (const { executionId } of input.firings) plan.record('execution', executionId)
+  },
+  holdSchedule: planScheduleOf,
+  listSchedules: (plan, input) => plan.page(listSchedulesRange(input)),
+  planSchedule: planScheduleOf,
+  readUnplanned: (plan, input) => {
+    for (const id of input.scheduleIds) plan.record('schedule', id)
+  },
 }
 
 /** Plans the reads of a call. */
@@ -374,6 +388,10 @@ function planPermits(plan: Plan, keys: readonly LimitKey[], workerInstanceId: st
     plan.record('gauge', gaugeId(limit, key))
     plan.record('holding', holdingId(limit, key, workerInstanceId))
   }
+}
+
+function planScheduleOf(plan: Plan, input: { readonly scheduleId: string }): void {
+  plan.record('schedule', input.scheduleId)
 }
 
 function planDuties(plan: Plan): void {

@@ -584,4 +584,13 @@ export const transitions: Transitions = {
     ended: lost,
   },
   openGates: { absent: to('absent'), ...untouched, blocked: to('blocked', 'eligible') },
+  // Schedules have records of their own, and create executions.
+  configureSchedule: inAnyCase('schedule_owned'),
+  deleteSchedule: inAnyCase('schedule_not_found', 'schedule_owned'),
+  describeSchedule: inAnyCase('schedule_not_found'),
+  fireSchedule: inAnyCase('schedule_not_found'),
+  holdSchedule: inAnyCase('schedule_not_found'),
+  listSchedules: { absent: to('absent'), ...untouched },
+  planSchedule: inAnyCase('schedule_not_found'),
+  readUnplanned: { absent: to('absent'), ...untouched },
 }

@@ -44,6 +44,8 @@ export interface Tx {
   /** Appends an event to the log. */
   readonly emit: (type: EventType, subject: EventSubject, detail: EventDetail) => void
   readonly keep: (key: string, blob: BlobRef) => void
+  /** Stores a copy of stored bytes under another key. Stores nothing if there are none. */
+  readonly copy: (from: string, to: string) => void
   readonly forget: (key: string) => void
   /**
    * Attaches stored bytes to the reply and returns their position there; undefined if nothing is stored under the key.

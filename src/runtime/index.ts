@@ -1,5 +1,6 @@
 export * from './backoff.ts'
 export * from './churn-map.ts'
+export * from './derived-uuid.ts'
 export * from './log.ts'
 export * from './package-version.ts'
 export * from './random-versions.ts'

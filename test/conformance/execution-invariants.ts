@@ -8,6 +8,7 @@ import {
   followUpKey,
   payloadKeyOf,
   resultKey,
+  scheduleInputKey,
   signalPayloadKey,
   stepValueKey,
 } from '../../src/kernel/index.ts'
@@ -108,6 +109,7 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     if (record.type === 'flow') for (const key of flowKeys(record)) expected.add(key)
     for (const key of streamKeys(record)) expected.add(key)
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
+    if (record.type === 'schedule' && record.work.payload !== undefined) expected.add(scheduleInputKey(record))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value === undefined) continue
     // The result of a child is not copied.

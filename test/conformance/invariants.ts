@@ -11,6 +11,7 @@ import { flowProblems } from './flow-invariants.ts'
 import { graphProblems } from './graph-invariants.ts'
 import { derivationProblems, indexProblems } from './index-invariants.ts'
 import { limitProblems } from './limit-invariants.ts'
+import { scheduleProblems } from './schedule-invariants.ts'
 import { journalProblems } from './journal-invariants.ts'
 import { streamProblems } from './stream-invariants.ts'
 
@@ -26,6 +27,7 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...streamProblems(dump),
     ...childProblems(dump),
     ...limitProblems(dump),
+    ...scheduleProblems(dump),
     ...eventProblems(dump, firstSequence),
   ]
 }

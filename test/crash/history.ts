@@ -161,6 +161,8 @@ class Life {
       case 'worker_lost':
       case 'worker_dead':
       case 'lane_changed':
+      case 'schedule_changed':
+      case 'schedule_skipped':
         this.#fault(`${event.type} is logged without a request`)
         return
     }

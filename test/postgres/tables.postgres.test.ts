@@ -72,6 +72,9 @@ async function everyWorkerEvent(store: Store): Promise<void> {
   await writeInProcess(store, PARTITION, (tx) => {
     for (const type of WORKER_EVENTS) tx.emit(type, workerSubject(worker), { workerId: 'pool', reason: 'test' })
     tx.emit('lane_changed', laneSubject({ ...unpackRecord('lane', []), id: 'main' }), { by: 'ops' })
+    const nightly = workerSubject({ ...worker, id: 'nightly' })
+    tx.emit('schedule_changed', nightly, { effect: 'created', by: 'ops' })
+    tx.emit('schedule_skipped', nightly, { until: 1, reason: 'overlap' })
   })
 }
 

@@ -16,6 +16,7 @@ interface ListFlags {
   readonly state?: string
   readonly tag?: string
   readonly since?: string
+  readonly schedule?: string
   readonly parent?: string
   readonly limit?: string
   readonly cursor?: string
@@ -39,6 +40,7 @@ export function listCommand(shell: Shell): Command {
     .option('--state <state>', 'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …')
     .option('--tag <name=value>', 'only with this tag')
     .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
+    .option('--schedule <name>', 'only created by this schedule')
     .option('--parent <id>', 'only children of the execution with this id or key, in the order of their start')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
     .option('--cursor <cursor>', 'continue after the previous page')
@@ -66,6 +68,7 @@ function queryOf(flags: ListFlags, now: number): ListOptions {
     state: parseGiven(flags.state, parseState),
     tag: parseGiven(flags.tag, parseTag),
     createdFrom: parseGiven(flags.since, (text) => parseSince(text, '--since', now)),
+    schedule: flags.schedule,
     parent: flags.parent,
     limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,

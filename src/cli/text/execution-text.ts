@@ -36,6 +36,7 @@ function identityRows({ description }: ShownExecution): Row[] {
     ['namespace', description.namespace],
     ['version', description.version?.toString()],
     ['lane', description.lane],
+    ['schedule', scheduleText(description)],
     ['needs', description.needs.length === 0 ? undefined : printable(description.needs.join(' '))],
     ['priority', String(description.priority)],
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],
@@ -179,4 +180,10 @@ function payloadText({ input, result }: ExecutionDescription, output: Output): s
 
 function indent(text: string): string {
   return text.replace(/^/gm, '    ')
+}
+
+function scheduleText({ schedule }: ExecutionDescription): string | undefined {
+  if (schedule === undefined) return undefined
+  const { name, at, cause } = schedule
+  return cause === 'trigger' ? `${name}, triggered by hand` : `${name}, ${cause} ${isoTime(at)}`
 }

@@ -6,6 +6,7 @@ import type {
   Execution,
   ExecutionId,
   Failure,
+  FiringCause,
   FlowId,
   InputRefusals,
   Instant,
@@ -28,6 +29,13 @@ import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
 
+/** Where an execution of a schedule comes from. */
+export interface ScheduleOrigin {
+  readonly name: string
+  readonly at: Instant
+  readonly cause: FiringCause
+}
+
 export interface ExecutionSummary {
   readonly id: ExecutionId
   readonly key: string | undefined
@@ -38,6 +46,8 @@ export interface ExecutionSummary {
   readonly lane: string
   /** What a worker must be capable of to run it. */
   readonly needs: readonly string[]
+  /** The schedule that created it, the boundary, and whether that was by hand. */
+  readonly schedule: ScheduleOrigin | undefined
   readonly state: PublicState
   readonly priority: number
   readonly tags: Tags
@@ -157,6 +167,12 @@ export interface ExecutionDescription extends ExecutionSummary {
   readonly at: Instant
 }
 
+function originOf({ schedule }: Execution): ScheduleOrigin | undefined {
+  if (schedule === undefined) return undefined
+  const { id, at, cause } = schedule
+  return { name: id.slice(id.indexOf(SEPARATOR) + SEPARATOR.length), at, cause }
+}
+
 export function summarise(execution: Execution): ExecutionSummary {
   const { state, member } = execution
   const ended = state.phase === 'ended' ? state : undefined
@@ -168,6 +184,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     version: execution.version,
     lane: execution.lane,
     needs: execution.needs ?? [],
+    schedule: originOf(execution),
     state: publicState(state),
     priority: execution.priority,
     tags: tagsToObject(execution.tags),

@@ -11,3 +11,8 @@ export function digestOfInput(payload: EncodedValue | undefined): string {
   if (payload !== undefined) hash.update(`${payload.input.encoding}\n`).update(payload.bytes)
   return hash.digest('base64url')
 }
+
+/** Hashes bytes alone. */
+export function digestOfBytes(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url')
+}

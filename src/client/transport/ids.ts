@@ -3,9 +3,9 @@
  * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name; children
  * are in the partition of their parent.
  */
-import { hash } from 'node:crypto'
 import { SEPARATOR, isFlowId } from '../../kernel/index.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
+import { derivedUuid } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
@@ -82,11 +82,8 @@ export function childIdOf(parentId: ExecutionId, start: string, name: string): E
 }
 
 function derive(text: string, partitionCount: number): { readonly number: number; readonly uuid: string } {
-  const hex = hash('sha256', text)
-  const number = parseInt(hex.slice(32, 40), 16) % partitionCount
-  const variant = (8 + (parseInt(hex.charAt(16), 16) & 3)).toString(16)
-  const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-  return { number, uuid }
+  const { number, uuid } = derivedUuid(text)
+  return { number: number % partitionCount, uuid }
 }
 
 function refuseOwnForm(key: string, whose: string): void {

@@ -36,6 +36,8 @@ export interface CreateInput {
   readonly fairness?: Fairness | undefined
   /** If absent, a submit of the same input joins, and one of another input is refused. */
   readonly ifExists?: IfExists | undefined
+  /** The schedule that creates it. */
+  readonly schedule?: Execution['schedule']
 }
 
 /** What a submit does if its id exists, whatever its input. */
@@ -93,6 +95,8 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     fair: input.fairness === undefined ? undefined : { ...input.fairness, turn: 0 },
     limits: input.limits === undefined || input.limits.length === 0 ? undefined : input.limits,
     passes: undefined,
+    schedule: input.schedule,
+    awaitedBy: undefined,
   }
 }
 

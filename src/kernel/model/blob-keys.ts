@@ -45,6 +45,11 @@ export function flowInputKey({ id, inputSlot }: InputOwner): string {
   return inputSlot === undefined ? key : joinName(key, String(inputSlot))
 }
 
+/** The input of the executions that a schedule creates. A change of the schedule has a place of its own. */
+export function scheduleInputKey({ id, revision }: { readonly id: string; readonly revision: number }): string {
+  return joinName('c', joinName(id, String(revision)))
+}
+
 export function stepValueKey(stepId: string): string {
   return joinName('s', stepId)
 }

@@ -31,9 +31,19 @@ const REPLACED = [
   'limits',
   'passes',
   'unadmitted',
+  'schedule',
 ]
 /** Types of records without anything that an operation changes in place. */
-const REPLACED_WHOLE: readonly string[] = ['worker', 'share', 'rotation', 'lane', 'duties', 'stream', 'frame_chunk']
+const REPLACED_WHOLE: readonly string[] = [
+  'worker',
+  'share',
+  'rotation',
+  'lane',
+  'duties',
+  'stream',
+  'frame_chunk',
+  'schedule',
+]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 
 /** Every object and list in a value, without the unknown values. Leaves out the fields with some names. */

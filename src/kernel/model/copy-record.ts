@@ -49,6 +49,7 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'gate':
     case 'stream':
     case 'frame_chunk':
+    case 'schedule':
       return { ...record }
   }
 }

@@ -47,6 +47,8 @@ export const eventTypes = [
   'worker_lost',
   'worker_dead',
   'lane_changed',
+  'schedule_changed',
+  'schedule_skipped',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -54,7 +56,7 @@ export type EventType = (typeof eventTypes)[number]
 const event = object({
   type: word(eventTypes),
   at: whole,
-  /** The execution; for an event of a flow, the flow; of a worker, the worker instance; of a lane, the lane. */
+  /** The execution; for an event of a flow, the flow; of a worker, the worker instance; of a lane or a schedule, its name. */
   executionId,
   namespace: text,
   task: text,

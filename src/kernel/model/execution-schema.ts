@@ -240,6 +240,11 @@ const parent = object({
 /** The execution whose handler has started this one. */
 export type Parent = Infer<typeof parent>
 
+const firingCause = word(['boundary', 'trigger', 'backfill'])
+
+/** Why a schedule created an execution: at its boundary, by hand, or for a past one. */
+export type FiringCause = Infer<typeof firingCause>
+
 export const execution = record('execution', {
   id: executionId,
   /** The caller's own id, from which `id` was derived. */
@@ -313,6 +318,10 @@ export const execution = record('execution', {
   limits: rare(frozenList(limitRef)),
   /** The gates that have released it since it was last leased. They do not block it again. */
   passes: rare(frozenList(text)),
+  /** The schedule that created it, and the boundary. */
+  schedule: rare(frozenObject({ id: text, at: whole, cause: firingCause })),
+  /** The schedule whose next firing waits for its end. */
+  awaitedBy: rare(text),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

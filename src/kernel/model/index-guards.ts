@@ -94,6 +94,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case 'gated':
     case 'lane':
     case 'tag':
+    case 'firings':
     case 'members':
     case CREATED_INDEX:
     case SIBLING_CANCELS_INDEX:

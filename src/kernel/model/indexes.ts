@@ -66,6 +66,9 @@ export const HOLDINGS_INDEX = '@holdings'
 /** The record of the duties of engines. */
 export const DUTIES_INDEX = '@duties'
 
+/** All schedules of the partition, by namespace and name. */
+export const SCHEDULES_INDEX = '@schedules'
+
 const TIMERS_PREFIX = '@due' + SEPARATOR
 
 /** The records of one type that time alone will change, by their timer. Executions and flows are in `due` instead. */
@@ -173,6 +176,16 @@ export function turnScope(lane: string, className: string, priority: number): st
 
 export function shareId(scope: string, key: string): string {
   return joinName(scope, key)
+}
+
+/** The id of a schedule. */
+export function scheduleId(namespace: string, name: string): string {
+  return joinName(namespace, name)
+}
+
+/** The executions that a schedule has created, by creation. */
+export function firingsIndex(schedule: string): string {
+  return joinName('firings', schedule)
 }
 
 export function queueId(lane: string, className: string): string {

@@ -9,6 +9,7 @@ import {
   DUTIES_INDEX,
   LANES_INDEX,
   ROTATIONS_INDEX,
+  SCHEDULES_INDEX,
   SHARES_INDEX,
   GATES_INDEX,
   GAUGES_INDEX,
@@ -23,7 +24,7 @@ import type { RecordType } from './records.ts'
 /** The record types whose ids are names. */
 export type NamedType = Extract<
   RecordType,
-  'worker' | 'share' | 'rotation' | 'lane' | 'limit_definition' | 'gauge' | 'holding' | 'gate' | 'duties'
+  'worker' | 'share' | 'rotation' | 'lane' | 'limit_definition' | 'gauge' | 'holding' | 'gate' | 'duties' | 'schedule'
 >
 
 export interface NamedTypeEntry {
@@ -47,6 +48,7 @@ export const namedTypes: readonly NamedTypeEntry[] = [
   { type: 'gauge', families: ['q'], all: GAUGES_INDEX, isTimed: true, further: [] },
   { type: 'holding', families: ['q'], all: HOLDINGS_INDEX, isTimed: true, further: [] },
   { type: 'gate', families: ['fp'], all: GATES_INDEX, isTimed: true, further: [] },
+  { type: 'schedule', families: ['fp'], all: SCHEDULES_INDEX, isTimed: true, further: [] },
   { type: 'duties', families: ['m'], all: DUTIES_INDEX, isTimed: false, further: [] },
 ]
 

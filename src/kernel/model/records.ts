@@ -16,6 +16,8 @@ import { frameChunk, stream } from './stream-schema.ts'
 import type { FrameChunk, Stream } from './stream-schema.ts'
 import { worker } from './worker-schema.ts'
 import type { Worker } from './worker-schema.ts'
+import { schedule } from './schedule-schema.ts'
+import type { Schedule } from './schedule-schema.ts'
 import { gate, gauge, holding, limit } from './limit-schema.ts'
 import type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 
@@ -44,6 +46,7 @@ export type {
   Execution,
   ExecutionState,
   Fence,
+  FiringCause,
   FollowUp,
   InputRefusals,
   Lease,
@@ -86,6 +89,7 @@ export type { Duties } from './duties-schema.ts'
 export type { FrameChunk, Stream } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
 export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
+export type { Schedule } from './schedule-schema.ts'
 
 /** The schema of each record type. */
 export const recordSchemas = {
@@ -108,6 +112,7 @@ export const recordSchemas = {
   duties,
   stream,
   frame_chunk: frameChunk,
+  schedule,
 }
 
 export interface RecordTypes {
@@ -130,6 +135,7 @@ export interface RecordTypes {
   duties: Duties
   stream: Stream
   frame_chunk: FrameChunk
+  schedule: Schedule
 }
 
 export type RecordType = keyof RecordTypes

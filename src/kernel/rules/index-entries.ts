@@ -20,11 +20,13 @@ import {
   COPYING_LANES_INDEX,
   LANES_INDEX,
   ROTATIONS_INDEX,
+  SCHEDULES_INDEX,
   SHARES_INDEX,
   DUTIES_INDEX,
   UNSWEPT_WORKERS_INDEX,
   WORKERS_INDEX,
   attemptsIndex,
+  firingsIndex,
   gatedIndex,
   gaugeId,
   holdersIndex,
@@ -56,6 +58,7 @@ import type {
   Lane,
   Membership,
   Queue,
+  Schedule,
   Share,
   Worker,
 } from '../model/records.ts'
@@ -63,6 +66,7 @@ import { claimScore, dueAt, isKeptForParent } from './execution-state.ts'
 import { flowDueAt, isFlowFinished } from './flow-state.ts'
 import { gaugeDueAt, usageScore } from './limit-usage.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
+import { scheduleDueAt } from './schedule-state.ts'
 import { sweepSince, workerDueAt } from './worker-state.ts'
 
 /** The index in which a worker or a listing finds it. */
@@ -99,6 +103,9 @@ function executionEntries(execution: Execution): IndexEntry[] {
     entries.push({ index: gatedIndex(state.gate), score: claimScore(execution), id })
   }
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
+  if (execution.schedule !== undefined) {
+    entries.push({ index: firingsIndex(execution.schedule.id), score: execution.createdAt, id })
+  }
   const journal = execution.journal
   if (journal !== undefined && journal.open.length > 0) {
     const scope = scopeOf(id, journal)
@@ -223,6 +230,12 @@ function gateEntries({ id, until }: Gate): IndexEntry[] {
   ]
 }
 
+function scheduleEntries(schedule: Schedule): IndexEntry[] {
+  const all = { index: SCHEDULES_INDEX, score: 0, id: schedule.id }
+  const due = scheduleDueAt(schedule)
+  return due === undefined ? [all] : [all, { index: timersIndex('schedule'), score: due, id: schedule.id }]
+}
+
 export function entriesOf(record: AnyRecord): IndexEntry[] {
   switch (record.type) {
     case 'execution':
@@ -261,6 +274,8 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
     case 'stream':
     case 'frame_chunk':
       return []
+    case 'schedule':
+      return scheduleEntries(record)
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

@@ -19,6 +19,7 @@ import type {
   RecordTypes,
   Lane,
   Rotation,
+  Schedule,
   Share,
   Signal,
   Step,
@@ -219,6 +220,17 @@ const frameChunkColumns: readonly Column<FrameChunk>[] = [
   { name: 'size', type: 'integer', value: (chunk) => chunk.size },
 ]
 
+const scheduleColumns: readonly Column<Schedule>[] = [
+  { name: 'namespace', type: 'text', value: (schedule) => schedule.namespace },
+  { name: 'name', type: 'text', value: (schedule) => schedule.name },
+  { name: 'owner', type: 'text', value: (schedule) => schedule.owner },
+  { name: 'task', type: 'text', value: (schedule) => schedule.work.task },
+  { name: 'is_paused', type: 'integer', value: (schedule) => (schedule.pause === undefined ? 0 : 1) },
+  { name: 'next_at', type: 'integer', value: (schedule) => schedule.planned[0]?.at },
+  { name: 'fired_at', type: 'integer', value: (schedule) => schedule.fired?.firedAt },
+  { name: 'fired_count', type: 'integer', value: (schedule) => schedule.firedCount },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -243,6 +255,7 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   duties: dutiesColumns,
   stream: streamColumns,
   frame_chunk: frameChunkColumns,
+  schedule: scheduleColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

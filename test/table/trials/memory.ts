@@ -156,6 +156,10 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     },
     keep: (key, blob) =>
       assign(memory, memory.blobs, key, callBlobs[blob] ?? fail('a blob did not come with the call', key)),
+    copy: (from, to) => {
+      const bytes = memory.blobs.get(from)
+      if (bytes !== undefined) assign(memory, memory.blobs, to, bytes)
+    },
     forget: (key) => assign(memory, memory.blobs, key, undefined),
     send: (key) => {
       const bytes = memory.blobs.get(key)

@@ -19,6 +19,7 @@ import { limitTrials } from './limit-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
+import { scheduleTrials } from './schedule-trials.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
@@ -38,6 +39,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(workerTrials)
   .concat(laneTrials)
   .concat(limitTrials)
+  .concat(scheduleTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(childSituations).concat(members)

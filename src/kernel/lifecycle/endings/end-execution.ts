@@ -5,6 +5,7 @@ import { resolveChild } from '../children/resolve-child.ts'
 import { countChange } from '../flow-counts.ts'
 import { beginFollowUp } from '../follow-up.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
+import { wakeSchedule } from '../schedules/wake-schedule.ts'
 import { enterEnded, wakeToUnwind } from '../phases.ts'
 import type { Ending, Stop } from '../phases.ts'
 import type { Execution, Failure, LeaseEnd } from '../../model/records.ts'
@@ -16,6 +17,7 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
   enterEnded(tx, execution, ending)
   if (execution.member !== undefined) resolveMember(tx, execution, before)
   if (execution.parent !== undefined) resolveChild(tx, execution)
+  if (execution.awaitedBy !== undefined) wakeSchedule(tx, execution, execution.awaitedBy)
   // The journal of the next run would not know of children that are still to be cancelled.
   if (execution.followUp !== undefined && execution.journal?.childCancels === undefined) {
     beginFollowUp(tx, execution, execution.followUp)

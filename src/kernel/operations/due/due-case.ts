@@ -23,6 +23,16 @@ export interface NamedDueCase<T extends NamedType = NamedType> {
   /** When the record is due; undefined without a timer. */
   readonly dueAt: (record: RecordTypes[T]) => Instant | undefined
   readonly run: (tx: Tx, record: RecordTypes[T]) => void
+  /** What to report of a record that was run, if it may be due again at once. */
+  readonly outcomeOf?: (record: RecordTypes[T], now: Instant) => NamedDueOutcome
+}
+
+/** What a case reports besides that it was run. */
+export interface NamedDueOutcome {
+  /** The name to report, if it is not that of the case. */
+  readonly name: DueCaseName
+  /** Whether the record is due again at once. */
+  readonly isStillDue: boolean
 }
 
 export type DueCaseName =
@@ -49,3 +59,5 @@ export type DueCaseName =
   | 'permit_expiry'
   | 'gauge_idle'
   | 'unblock'
+  | 'schedule_firing'
+  | 'schedule_planning'

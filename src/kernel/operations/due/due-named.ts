@@ -3,6 +3,7 @@ import type { DueCaseName, NamedDueCase } from './due-case.ts'
 import { shareExpiry } from './share-expiry.ts'
 import { gaugeIdle } from './gauge-idle.ts'
 import { permitExpiry } from './permit-expiry.ts'
+import { scheduleFiring } from './schedule-firing.ts'
 import { unblock } from './unblock.ts'
 import { workerExpiry } from './worker-expiry.ts'
 import type { PartitionFamily } from '../../model/families.ts'
@@ -10,6 +11,7 @@ import { timersIndex } from '../../model/indexes.ts'
 import { namedTypesIn } from '../../model/named-types.ts'
 import type { NamedType } from '../../model/named-types.ts'
 import type { Instant } from '../../model/records.ts'
+import { DUE_ITEM_WORK, SCHEDULE_DUE_WORK } from '../../limits.ts'
 import type { Tx } from '../../tx.ts'
 
 /** The case of each type with a timer. */
@@ -23,6 +25,7 @@ const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } 
   holding: permitExpiry,
   gate: unblock,
   duties: undefined,
+  schedule: scheduleFiring,
 }
 
 /** The types whose timers a pass over a partition handles. */
@@ -47,10 +50,17 @@ export function dueNamed(tx: Tx, types: readonly NamedType[], limit: number, ski
   )
 }
 
+/** How many records one due record puts or removes. */
+export function workOf(type: NamedType): number {
+  return type === 'schedule' ? SCHEDULE_DUE_WORK : DUE_ITEM_WORK
+}
+
 /** What was done to a record, and when it was due. */
 interface NamedDueReport {
   readonly case: DueCaseName
   readonly dueAt: Instant
+  /** Whether the record is due again at once. */
+  readonly isStillDue: boolean
 }
 
 /** Handles one due record. Returns undefined if the record is gone or not due any more. */
@@ -61,5 +71,6 @@ export function runDueNamed<T extends NamedType>(tx: Tx, type: T, id: string): N
   const dueAt = dueCase.dueAt(record)
   if (dueAt === undefined || dueAt > tx.now) return undefined
   dueCase.run(tx, record)
-  return { case: dueCase.name, dueAt }
+  const outcome = dueCase.outcomeOf?.(record, tx.now)
+  return { case: outcome?.name ?? dueCase.name, dueAt, isStillDue: outcome?.isStillDue === true }
 }

@@ -1,5 +1,5 @@
 /** The due pass: handles everything in a partition that time alone changes, earliest first. */
-import { dueNamed, runDueNamed, timedTypesIn } from './due-named.ts'
+import { dueNamed, runDueNamed, timedTypesIn, workOf } from './due-named.ts'
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
 import { childCanceller } from './child-canceller.ts'
@@ -318,16 +318,18 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
   return undefined
 }
 
-/** A handled record leaves the index, so a pass without room for all is continued from the start. */
+/** A handled record leaves the index or moves on, so a pass without room for all is continued from the start. */
 function runDueNames(tx: Tx, pass: DuePass, types: readonly NamedType[], limit: number): void {
   for (const { type, id } of dueNamed(tx, types, limit, pass.input.skip ?? [])) {
-    if (tx.room() < DUE_ITEM_WORK || pass.handled.length >= limit) {
+    if (tx.room() < workOf(type) || pass.handled.length >= limit) {
       pass.isShortOfRoom = true
       return
     }
     tx.part(() => {
       const report = runDueNamed(tx, type, id)
-      return addReport(pass, report === undefined ? undefined : { ...report, executionId: id })
+      if (report === undefined) return undefined
+      if (report.isStillDue) pass.hasMoved = true
+      return addReport(pass, { case: report.case, dueAt: report.dueAt, executionId: id })
     })
   }
 }

@@ -1,5 +1,5 @@
 /** Lists executions by their attributes, newest first, from the most selective index. Pages may be short. */
-import { CREATED_INDEX, laneIndex, tagIndex } from '../../model/indexes.ts'
+import { CREATED_INDEX, firingsIndex, laneIndex, tagIndex } from '../../model/indexes.ts'
 import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import { publicState } from '../../model/public-state.ts'
@@ -13,6 +13,8 @@ export interface ListInput {
   readonly task?: string | undefined
   readonly state?: PublicState | undefined
   readonly tag?: { readonly name: string; readonly value: string; readonly indexed: boolean } | undefined
+  /** The id of the schedule that created them. */
+  readonly scheduleId?: string | undefined
   readonly createdFrom?: Instant | undefined
   readonly createdTo?: Instant | undefined
   readonly cursor?: Position | undefined
@@ -53,8 +55,9 @@ export function listRange(input: ListInput): Range {
   }
 }
 
-/** All three are ordered by creation, so a cursor means the same in each. */
+/** All are ordered by creation, so a cursor means the same in each. */
 function indexFor(input: ListInput): string {
+  if (input.scheduleId !== undefined) return firingsIndex(input.scheduleId)
   if (input.tag?.indexed === true) return tagIndex(input.tag.name, input.tag.value)
   if (input.lane !== undefined && input.state !== undefined && input.state !== 'waiting') {
     return laneIndex(input.lane, input.state)
@@ -65,6 +68,7 @@ function indexFor(input: ListInput): string {
 /** Whether an execution has the attributes that a listing asks for. Its index limits the time of creation. */
 export function matchesListing(execution: Execution, input: Omit<ListInput, 'cursor' | 'limit'>): boolean {
   if (input.namespace !== undefined && execution.namespace !== input.namespace) return false
+  if (input.scheduleId !== undefined && execution.schedule?.id !== input.scheduleId) return false
   if (input.lane !== undefined && execution.lane !== input.lane) return false
   if (input.task !== undefined && execution.task !== input.task) return false
   if (input.state !== undefined && publicState(execution.state) !== input.state) return false

@@ -1,4 +1,5 @@
-/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. And those of streams. */
+/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. And those of streams and schedules. */
+import { scheduleTable } from './schedule-table.ts'
 import { streams } from './stream-tables.ts'
 import { SERVER_LIMIT_PARTITIONS, partitionNumber, partitionsOf } from '../../partitions.ts'
 
@@ -109,10 +110,22 @@ function partitionRows(): string {
     .join(', ')
 }
 
-export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, streams, partitions].join(
-  '',
-)
+export const admission = [
+  worker,
+  share,
+  rotation,
+  lane,
+  limit,
+  gauge,
+  holding,
+  gate,
+  duties,
+  streams,
+  scheduleTable,
+  partitions,
+].join('')
 
-/** The events of workers and lanes, behind those of earlier steps. */
+/** The events of workers, lanes and schedules, behind those of earlier steps. */
 export const admissionEvents =
-  ',worker_registered,worker_unregistered,worker_draining,worker_lost,worker_dead,lane_changed'
+  ',worker_registered,worker_unregistered,worker_draining,worker_lost,worker_dead,lane_changed' +
+  ',schedule_changed,schedule_skipped'

@@ -1,4 +1,5 @@
-/** The tables of limits, lanes and workers: one for each record type whose ids are names. And those of streams. */
+/** The tables of limits, lanes and workers: one for each record type whose ids are names. And those of streams and schedules. */
+import { scheduleTable } from './schedule-table.ts'
 import { streams } from './stream-tables.ts'
 
 /** A name may exist in several partitions. `columns` are those of `sql/columns.ts`. */
@@ -82,4 +83,16 @@ const gate = namedTable(
 
 const duties = namedTable('duties', 'engine_count integer not null check (engine_count >= 0)')
 
-export const admission = [worker, share, rotation, lane, limit, gauge, holding, gate, duties, streams].join('')
+export const admission = [
+  worker,
+  share,
+  rotation,
+  lane,
+  limit,
+  gauge,
+  holding,
+  gate,
+  duties,
+  streams,
+  scheduleTable,
+].join('')

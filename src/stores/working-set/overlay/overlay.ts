@@ -173,6 +173,7 @@ export class Overlay {
       emit: (type, subject, detail) => this.#emit(type, subject, detail),
       keep: (key, blob) =>
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
+      copy: (from, to) => this.#copyBlob(from, to),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key, size) => this.#send(key, size),
       hides: (index) => this.#data.hides?.(index) === true,
@@ -341,6 +342,13 @@ export class Overlay {
     this.#undo.blob(key)
     const mayExist = bytes === undefined || old?.mayExist === true
     this.#blobs.set(key, { key, bytes, mayExist, operation: this.#operation })
+  }
+
+  /** The bytes are needed before the commit, also where a store sends them late. */
+  #copyBlob(from: string, to: string): void {
+    const written = this.#blobs.get(from)
+    const bytes = written === undefined ? this.#data.blob(from) : written.bytes
+    if (bytes !== undefined) this.#setBlob(to, bytes)
   }
 
   #send(key: string, size: number): number | undefined {

@@ -127,6 +127,10 @@ class Verifier {
         this.#hasWritten = true
         tx.keep(key, blob)
       },
+      copy: (from, to) => {
+        this.#hasWritten = true
+        tx.copy(from, to)
+      },
       forget: (key) => {
         this.#hasWritten = true
         tx.forget(key)

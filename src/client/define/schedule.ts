@@ -1,0 +1,131 @@
+/** Defines schedules: a task and its input, when it runs, and what happens if runs overlap or are missed. */
+import { shape, oneOf, required, unchecked } from '../../options/shape.ts'
+import { SCHEDULE_JITTER_MAX_MS, SCHEDULE_PERIOD_MIN_MS } from '../../kernel/limits.ts'
+import type { MissedPolicy, Overlap } from '../../kernel/model/schedule-schema.ts'
+import { checkTaskName, invalidInput, show } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+import { parseDuration } from './duration.ts'
+import type { Duration } from './duration.ts'
+import { taskSettings } from './task-settings.ts'
+import type { TaskSettings } from './task-settings.ts'
+import { checkTask } from './task.ts'
+import type { AnyTask, Task } from './task.ts'
+
+/** The settings of a schedule besides its task. Those of the task apply to each execution unless given here. */
+export interface ScheduleTimes extends TaskSettings {
+  /** A cron expression of five fields, or six with seconds first: `'0 3 * * *'` is every day at three. */
+  readonly cron?: string
+  /** A period instead, counted from `from`, or from 1970-01-01 UTC. At least a second. */
+  readonly every?: Duration
+  /** The IANA name of the zone in which the cron expression is read. Default: UTC. */
+  readonly timeZone?: string
+  /** Delays each firing by up to this much, always by the same for one boundary, so that schedules of one time spread. */
+  readonly jitter?: Duration
+  /** The first instant at which it may fire. */
+  readonly from?: Date | number
+  /** It never fires at this instant or after. */
+  readonly until?: Date | number
+  /**
+   * What happens at a boundary while an earlier execution has not ended: `skip` drops the boundary (default), `queue` runs it
+   * afterwards, `cancel_previous` cancels the earlier one and runs it then, and `allow` runs both.
+   */
+  readonly overlap?: Overlap
+  /**
+   * What happens to boundaries that passed more than a minute ago because no engine ran: `last` runs the latest one (default),
+   * `skip` none, and `all` runs all, the latest 100 at most.
+   */
+  readonly missed?: MissedPolicy
+  readonly tags?: Tags
+}
+
+/** The input is optional if it may be undefined. */
+type WithInput<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }
+
+export type ScheduleOptions<Input = unknown, Parsed = unknown, Returned = unknown, Output = unknown> = ScheduleTimes & {
+  readonly task: Task<Input, Parsed, Returned, Output>
+} & WithInput<NoInfer<Input>>
+
+/** A schedule that code declares: `fabric.work(handlers, { schedules: [nightly] })`. */
+export interface ScheduleDefinition {
+  readonly name: string
+  readonly task: AnyTask
+  readonly input: unknown
+  readonly times: ParsedTimes
+}
+
+interface AnyScheduleOptions extends ScheduleTimes {
+  readonly task: AnyTask
+  readonly input?: unknown
+}
+
+const scheduleOptions = shape<AnyScheduleOptions>()("{ task: report, cron: '0 3 * * *', timeZone: 'Europe/Berlin' }", {
+  ...taskSettings.checks,
+  task: required(checkTask),
+  input: unchecked(),
+  cron: checkText,
+  every: (value, field) => parseDuration(value, field, SCHEDULE_PERIOD_MIN_MS),
+  timeZone: checkText,
+  jitter: checkJitter,
+  from: checkInstant,
+  until: checkInstant,
+  overlap: oneOf<Overlap>({ skip: true, queue: true, cancel_previous: true, allow: true }),
+  missed: oneOf<MissedPolicy>({ skip: true, last: true, all: true }),
+  tags: unchecked<Tags>(),
+})
+
+type ParsedTimes = Omit<ReturnType<typeof scheduleOptions>, 'task' | 'input'>
+
+/**
+ * Defines a schedule. It does nothing by itself: `fabric.work` creates and updates the schedules that it is given.
+ *
+ * @example
+ * const nightly = schedule('nightly-report', { task: report, input: { all: true }, cron: '0 3 * * *', timeZone: 'Europe/Berlin' })
+ * await fabric.work([reportHandler], { schedules: [nightly], schedulesOwner: 'reports' })
+ */
+export function schedule<Input, Parsed, Returned, Output>(
+  name: string,
+  options: ScheduleOptions<Input, Parsed, Returned, Output>,
+): ScheduleDefinition {
+  const { task, input, ...times } = scheduleOptions(options)
+  if ((times.cron === undefined) === (times.every === undefined)) {
+    throw invalidInput('cron', 'A schedule needs either cron or every, and not both.')
+  }
+  if (times.cron === undefined && times.timeZone !== undefined) {
+    throw invalidInput(
+      'timeZone',
+      'timeZone is for cron. A period has none: every day at a local time is a cron expression.',
+    )
+  }
+  if (times.from !== undefined && times.until !== undefined && times.until <= times.from) {
+    throw invalidInput('until', 'until must be after from.')
+  }
+  return { name: checkScheduleName(name), task, input, times }
+}
+
+export function checkScheduleName(value: unknown, field = 'schedule'): string {
+  return checkTaskName(value, field)
+}
+
+export function isScheduleDefinition(value: unknown): value is ScheduleDefinition {
+  return typeof value === 'object' && value !== null && 'times' in value && 'task' in value && 'name' in value
+}
+
+function checkText(value: unknown, field: string): string {
+  if (typeof value === 'string' && value.length <= TEXT_MAX) return value
+  throw invalidInput(field, `${field} is ${show(value)}, but must be a text of at most ${TEXT_MAX} characters.`)
+}
+
+const TEXT_MAX = 256
+
+function checkJitter(value: unknown, field: string): number {
+  const ms = parseDuration(value, field)
+  if (ms <= SCHEDULE_JITTER_MAX_MS) return ms
+  throw invalidInput(field, `${field} is ${ms} ms, but must be at most ${SCHEDULE_JITTER_MAX_MS} ms.`)
+}
+
+/** Returns milliseconds since the epoch. */
+export function checkInstant(value: unknown, field: string): number {
+  const at = value instanceof Date ? value.getTime() : value
+  if (Number.isSafeInteger(at) && (at as number) >= 0) return at as number
+  throw invalidInput(field, `${field} is ${show(value)}, but must be a Date or milliseconds since the epoch.`)
+}
