@@ -120,6 +120,7 @@ test.each([
       "the limit 'crm': ada holds it back for ten minutes (the provider is down)\nlater\n",
     ],
   ],
+  ['nightly-report', ['It fires next at ', 'a report at ', 'by hand: report of all\nnights made up for: 2']],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the crawler has 5 children']],
   [
     'report',
