@@ -31,6 +31,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     expect(result).toEqual({
       kind: 'claimed',
       more: false,
+      gates: [],
       at: clock.now(),
       executions: [
         {
@@ -81,7 +82,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     await given.delayedExecution()
     const before = await fabric.dump()
 
-    expect(await given.claim()).toEqual({ kind: 'claimed', executions: [], more: false, at: clock.now() })
+    expect(await given.claim()).toEqual({ kind: 'claimed', executions: [], gates: [], more: false, at: clock.now() })
     expect(await given.claim({ queues: [] })).toMatchObject({ executions: [], more: false })
     expect(await given.claim({ queues: [{ lane: 'unknown', class: 'unknown' }] })).toMatchObject({ executions: [] })
     expect(await fabric.dump()).toEqual(before)

@@ -57,9 +57,14 @@ export class Working implements AsyncDisposable {
     return await settled
   }
 
-  /** Advances the clock. */
-  elapse(ms: number): Promise<void> {
-    return this.#fabric.runtime.advance(ms)
+  /** Advances the clock, as far as it goes without outrunning a server. */
+  async elapse(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= TICK_MS) {
+      await this.#counted.untilAnswered()
+      await this.#fabric.runtime.advance(Math.min(TICK_MS, left))
+    }
+    await this.#counted.untilAnswered()
+    await this.#fabric.runtime.advance(0)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,9 +17,9 @@ export class Hand {
     this.permits = atHand(lent, takesBlocked)
   }
 
-  /** Returns the permit that the claim has used for a limit of an execution, if it is still valid. */
-  take({ limit, key, weight }: LimitRef): Permit | undefined {
-    const isOfKey = (permit: Permit) => permit.key.limit === limit && permit.key.key === key
+  /** Returns the permit that the claim has used for a limit of an execution, if it is still valid and its key not held back. */
+  take({ limit, key, weight }: LimitRef, now: number): Permit | undefined {
+    const isOfKey = (permit: Permit) => permit.key.limit === limit && permit.key.key === key && permit.key.isUsable(now)
     let at = this.#lent.findIndex((permit) => isOfKey(permit) && permit.weight === weight)
     // As the claim does: what the rate has counted before uses any permit.
     if (at === -1 && weight === 0) at = this.#lent.findIndex(isOfKey)

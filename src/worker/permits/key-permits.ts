@@ -33,8 +33,14 @@ export class KeyPermits {
   readonly users = new Set<LeasedExecution>()
   /** Permits that the store counts for this worker: used, free, and lent to pending claims. */
   held = 0
-  /** The lowest number since the last renewal was sent. */
+  /** The lowest number since the oldest pending renewal was sent. */
   lowHeld = 0
+  /** Renewals without an answer. */
+  renewingCount = 0
+  /** Returns without an answer, and those that wait for a round. */
+  returningCount = 0
+  /** Counts the requests and returns that began. */
+  changeCount = 0
   /** Permits lent to pending claims. */
   lentCount = 0
   /** Permits under way for work to come. */
@@ -79,6 +85,11 @@ export class KeyPermits {
   /** Whether free permits may start something. */
   isUsable(now: number): boolean {
     return now < this.lostAt && now >= this.heldUntil
+  }
+
+  /** Nothing is under way, so that the store counts what this worker counts. */
+  get isQuiet(): boolean {
+    return this.askedCount === 0 && this.returningCount === 0
   }
 
   lower(count: number): void {

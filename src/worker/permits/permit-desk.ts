@@ -24,6 +24,8 @@ const KEY_ROUND_MAX = 6
 const ROUND_MAX = 8 * PERMIT_REQUEST_MAX
 /** How long returned permits wait for a round, unless other work waits for them. */
 const RETURN_AFTER_MS = 50
+/** When work asks again whose permits have lapsed before their answer came. */
+const LATE_RETRY_MS = 100
 
 /** Why there is no permit. */
 export interface Refusal {
@@ -66,9 +68,26 @@ export interface DeskOptions {
   /** How long permits are valid for certain after they were asked for. */
   readonly safeMs: number
   readonly onTaken: (key: KeyPermits, answer: TakeAnswer, request: PermitRequest) => void
+  /** The permits that the worker has of the key may have lapsed before others were taken. */
+  readonly onUnconfirmed: (key: KeyPermits) => void
   readonly onReturned: (answer: ReturnAnswer) => void
   /** A round has ended. */
   readonly onRound: () => void
+}
+
+interface Stray {
+  readonly key: KeyPermits
+  readonly count: number
+  readonly generation: number
+}
+
+/** One return of a round. */
+interface Return {
+  readonly key: KeyPermits
+  readonly generation: number
+  /** How many permits of the worker it has, or strays. */
+  readonly count: number
+  readonly content: PermitReturn
 }
 
 /** One request of a round, with the asks that share it. */
@@ -84,8 +103,8 @@ export class PermitDesk {
   readonly #runtime: Runtime
   #asks: Ask[] = []
   #returns: Permit[] = []
-  /** Counts to give back of permits that are not known any more. */
-  #strays: { readonly key: KeyPermits; readonly count: number }[] = []
+  /** Permits that the store counts and this worker does not know. */
+  #strays: Stray[] = []
   #isBusy = false
   #isUrgent = false
   #timer: Timer | undefined
@@ -102,6 +121,7 @@ export class PermitDesk {
 
   ask(ask: Ask): void {
     ask.key.askedCount += 1
+    ask.key.changeCount += 1
     this.#asks.push(ask)
     this.#isUrgent = true
   }
@@ -110,6 +130,8 @@ export class PermitDesk {
   giveBack(permit: Permit, isUrgent: boolean): void {
     if (permit.generation !== permit.key.generation) return
     permit.key.lower(1)
+    permit.key.returningCount += 1
+    permit.key.changeCount += 1
     this.#returns.push(permit)
     if (isUrgent) this.#isUrgent = true
   }
@@ -117,7 +139,9 @@ export class PermitDesk {
   /** Returns permits that the store may count and this worker does not know. */
   giveBackStray(key: KeyPermits, count: number): void {
     if (count <= 0) return
-    this.#strays.push({ key, count })
+    key.returningCount += count
+    key.changeCount += 1
+    this.#strays.push({ key, count, generation: key.generation })
     this.#isUrgent = true
   }
 
@@ -184,11 +208,17 @@ export class PermitDesk {
     ])
   }
 
-  #takeReturns(room: Map<KeyPermits, number>): PermitReturn[] {
+  #takeReturns(room: Map<KeyPermits, number>): Return[] {
+    const now = this.#runtime.monotonic()
     const groups = new Map<string, { readonly key: KeyPermits; readonly permits: Permit[] }>()
     const later: Permit[] = []
     for (const permit of this.#returns) {
       const { key, weight, takenAt, isUsed } = permit
+      // What has lapsed is not returned: in the store, others that were taken since would be.
+      if (hasLapsed(permit, now)) {
+        key.returningCount -= 1
+        continue
+      }
       const id = [key.limit, key.key, isUsed ? '' : `${weight}@${takenAt}`].join(' ')
       const group = groups.get(id)
       if (group !== undefined) group.permits.push(permit)
@@ -197,8 +227,16 @@ export class PermitDesk {
     }
     this.#returns = later
     if (later.length > 0) this.#isUrgent = true
-    const strays = this.#strays.splice(0).map(({ key: { limit, key }, count }) => ({ limit, key, count }))
-    return [...strays, ...[...groups.values()].map(({ key, permits }) => returnOf(key, permits))]
+    const strays: Return[] = []
+    for (const stray of this.#strays.splice(0)) {
+      const { key, count } = stray
+      if (hasLapsed(stray, now)) key.returningCount -= count
+      else strays.push({ ...stray, content: { limit: key.limit, key: key.key, count } })
+    }
+    const own = [...groups.values()].map(({ key, permits }): Return => {
+      return { key, generation: key.generation, count: permits.length, content: returnOf(key, permits) }
+    })
+    return [...strays, ...own]
   }
 
   #takeRequests(room: Map<KeyPermits, number>): Request[] {
@@ -216,15 +254,22 @@ export class PermitDesk {
     return [...requests.values()]
   }
 
-  async #sendReturns(returns: readonly PermitReturn[]): Promise<void> {
+  async #sendReturns(returns: readonly Return[]): Promise<void> {
     const { services, partition, workerInstanceId, onReturned } = this.#options
-    const input = { requestId: this.#runtime.uuid(), workerInstanceId, returns }
+    const requestId = this.#runtime.uuid()
     try {
-      const call = () => services.batcher.run(partition, 'returnPermits', input)
+      const call = () => {
+        // What has lapsed meanwhile is not returned by a repetition, which keeps the place of each return.
+        const now = this.#runtime.monotonic()
+        const contents = returns.map((one) => (hasLapsed(one, now) ? { ...one.content, count: 0 } : one.content))
+        return services.batcher.run(partition, 'returnPermits', { requestId, workerInstanceId, returns: contents })
+      }
       const { result } = await retryUntilAnswered(services, { partition, refusal: undefined }, call)
       for (const answer of result.answers) onReturned(answer)
     } catch {
-      // The worker has stopped, or the store refuses the call: the permits lapse.
+      // The worker has stopped, or the store refuses the call: the permits lapse, or a renewal finds them.
+    } finally {
+      for (const { key, count } of returns) key.returningCount -= count
     }
   }
 
@@ -247,15 +292,18 @@ export class PermitDesk {
     const { limit, key: name } = key
     key.askedCount -= asks.length
     if (answer === undefined) {
-      const refusal: Refusal = { limit, key: name, cause: 'unknown', retryAfterMs: undefined }
-      for (const { onAnswer, onEnd } of asks) {
-        onAnswer?.({ kind: 'refused', refusal })
-        onEnd?.()
-      }
+      this.#refuse({ limit, key: name, cause: 'unknown', retryAfterMs: undefined }, asks)
       return
     }
     const permits: Permit[] = []
-    if (answer.isCounted) {
+    if (answer.isCounted && answer.granted > 0) {
+      const now = this.#runtime.monotonic()
+      if (now >= key.lostAt) this.#options.onUnconfirmed(key)
+      // An answer may come so late that its permits have lapsed. If they have not, a renewal finds them.
+      if (now >= Math.max(key.lostAt, sentAt + this.#options.safeMs)) {
+        this.#refuse({ limit, key: name, cause: 'concurrency', retryAfterMs: LATE_RETRY_MS }, asks)
+        return
+      }
       key.lostAt = Math.max(key.lostAt, sentAt + this.#options.safeMs)
       key.held += answer.granted
       const { takenAt } = answer
@@ -275,6 +323,21 @@ export class PermitDesk {
     key.free.push(...permits)
     for (const { onEnd } of asks) onEnd?.()
   }
+
+  #refuse(refusal: Refusal, asks: readonly Ask[]): void {
+    for (const { onAnswer, onEnd } of asks) {
+      onAnswer?.({ kind: 'refused', refusal })
+      onEnd?.()
+    }
+  }
+}
+
+/** Permits of an earlier generation have lapsed, and the others when they were not renewed in time. */
+function hasLapsed(
+  { key, generation }: { readonly key: KeyPermits; readonly generation: number },
+  now: number,
+): boolean {
+  return generation !== key.generation || now >= key.lostAt
 }
 
 function hasRoom(room: Map<KeyPermits, number>, key: KeyPermits): boolean {

@@ -100,7 +100,8 @@ export class Permits {
       ttlMs,
       leaseTtlMs: options.leaseTtlMs,
       keys: () => this.#keys.values(),
-      onLapsed: (key, left) => this.#replace(key, left),
+      onLapsed: (key, left, isExact) => this.#replace(key, left, isExact),
+      onExcess: (key, count) => this.#returnExcess(key, count),
       onUnconfirmed: (key) => this.#giveUp(key),
     })
   }
@@ -152,7 +153,7 @@ export class Permits {
     const { limits, isAdmitted } = leased.claimed
     const applicant: Applicant = { leased, left: [], pendingCount: 0, refusal: undefined }
     for (const need of limits) {
-      const permit = isAdmitted ? hand?.take(need) : undefined
+      const permit = isAdmitted ? hand?.take(need, this.#now) : undefined
       if (permit === undefined) applicant.left.push(need)
       else this.#grant(leased, permit)
     }
@@ -305,7 +306,6 @@ export class Permits {
     key.noteWeight(permit.weight)
     key.noteUse(this.#now)
     this.#touched.add(key)
-    this.#renewal.start()
   }
 
   /** A permit without a rate may serve again, for a while: then others get their turn. */
@@ -380,6 +380,7 @@ export class Permits {
   }
 
   #taken(key: KeyPermits, answer: TakeAnswer, { weight, needed }: PermitRequest): void {
+    if (key.held > 0) this.#renewal.keep(key)
     key.isReusable = answer.isReusable
     key.isContended = answer.isAwaited || answer.refusal !== undefined
     if (answer.refusal !== undefined) key.cause = answer.refusal.cause
@@ -423,16 +424,25 @@ export class Permits {
     await retryUntilAnswered(services, { partition, refusal: undefined }, call).catch(() => undefined)
   }
 
-  /** The permits of a key have lapsed: asks for others for the executions that run, without counting them in the rate again. */
-  #replace(key: KeyPermits, left: number): void {
+  /**
+   * Permits of a key have lapsed, such as those of a limit that was deleted: those that are left stay with executions that run, and
+   * the other executions ask again, without being counted in the rate again.
+   */
+  #replace(key: KeyPermits, left: number, isExact: boolean): void {
+    const { lostAt } = key
     const users = [...key.users]
     key.lapse()
-    this.#deskOf(key).giveBackStray(key, left)
-    for (const leased of users) {
-      this.#granted.set(
-        leased,
-        this.#grantedTo(leased).filter((permit) => permit.key !== key),
-      )
+    if (left > 0) key.lostAt = lostAt
+    for (const [i, leased] of users.entries()) {
+      const permits = this.#grantedTo(leased)
+      const own = permits.find((permit) => permit.key === key)
+      const others = permits.filter((permit) => permit.key !== key)
+      if (i < left && own !== undefined) {
+        key.held += 1
+        this.#granted.set(leased, [...others, { ...own, generation: key.generation }])
+        continue
+      }
+      this.#granted.set(leased, others)
       const onAnswer = (answer: AskAnswer) => {
         if (answer.kind === 'refused') this.#listener.onLapsed(leased)
         else if (answer.permit !== undefined && key.users.has(leased)) this.#grant(leased, answer.permit)
@@ -440,15 +450,20 @@ export class Permits {
       }
       this.#deskOf(key).ask({ key, weight: 0, onAnswer })
     }
+    if (isExact) this.#deskOf(key).giveBackStray(key, left - key.held)
+    this.#listener.requestTurn()
+  }
+
+  /** Returns permits that were granted by calls whose outcome this worker has never learnt. */
+  #returnExcess(key: KeyPermits, count: number): void {
+    this.#deskOf(key).giveBackStray(key, count)
     this.#listener.requestTurn()
   }
 
   /** The permits of a key could not be renewed in time: other workers may have them. */
   #giveUp(key: KeyPermits): void {
     const users = [...key.users]
-    const held = key.held
     key.lapse()
-    this.#deskOf(key).giveBackStray(key, held)
     for (const leased of users) this.#listener.onLapsed(leased)
     this.#listener.requestTurn()
   }
@@ -475,6 +490,7 @@ export class Permits {
         ttlMs: Math.ceil(leaseTtlMs * OUTLIVES_LEASE),
         safeMs: leaseTtlMs,
         onTaken: (key, answer, request) => this.#taken(key, answer, request),
+        onUnconfirmed: (key) => this.#giveUp(key),
         onReturned: (answer) => this.#returned(answer),
         onRound: () => this.#listener.requestTurn(),
       })
