@@ -116,14 +116,14 @@ export class Dispatcher {
       this.#slots.wait(leased)
       return
     }
-    permits.release(leased, false)
+    permits.release(leased, leased.refusal === undefined)
     if (leased.refusal !== undefined) this.#settler.counts.left += 1
     else this.#settler.add(leased, this.#isDraining ? CLOSING : CANCELLED)
   }
 
-  /** Gives back an execution that has not started. */
+  /** Gives back an execution that has not started. It continues elsewhere, and is not counted by rates again. */
   #giveBack(leased: LeasedExecution, outcome: HandlerOutcome): void {
-    this.#services.permits.release(leased, false)
+    this.#services.permits.release(leased, true)
     this.#settler.add(leased, outcome)
   }
 

@@ -121,3 +121,24 @@ test('permits that were granted by a call whose outcome never came are returned'
 
   expect(await heldOf(world)).toEqual([1])
 })
+
+test('an execution that is given back before it starts is counted by the rate once, and not less', async () => {
+  await using world = createWorld()
+  const rate = limit('rate', { rate: { count: 4, per: '1m' } })
+  const counted = task<number, number>('counted', { limits: [rate] })
+  let starts = 0
+  const handler = counted.handle(async (number) => {
+    starts += 1
+    await new Promise<void>((resolve) => world.runtime.after(1_000, resolve))
+    return number
+  })
+  await world.fabric.submitMany(counted, [1, 2, 3, 4, 5, 6, 7, 8].map((input) => ({ input })))
+
+  const worker = world.work([handler], { concurrency: 1, prefetch: 3, prefetchHold: '100ms' })
+  await world.advance(50_000)
+
+  expect(starts).toBe(4)
+  await world.advance(60_000)
+  expect(starts).toBe(8)
+  expect(worker.stats().claimed).toBeGreaterThan(8)
+})

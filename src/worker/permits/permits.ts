@@ -163,15 +163,18 @@ export class Permits {
     return this.#apply(applicant)
   }
 
-  /** Takes the permits of an execution back: its attempt has ended, or will not start. */
-  release(leased: LeasedExecution, hasStarted: boolean): void {
+  /**
+   * Takes the permits of an execution back: its attempt has ended, or will not start here. `isCounted`: what the rate has counted
+   * stays with the execution, because it has started, or continues later with no weight.
+   */
+  release(leased: LeasedExecution, isCounted: boolean): void {
     const permits = this.#granted.get(leased)
     if (permits === undefined) return
     this.#granted.delete(leased)
     for (const permit of permits) {
       const { key } = permit
       key.users.delete(leased)
-      permit.isUsed ||= hasStarted
+      permit.isUsed ||= isCounted
       this.#putBack(permit)
     }
     this.#listener.requestTurn()
