@@ -194,7 +194,7 @@ export class LimitedWorkers {
 
   #noteGivenBack(calls: readonly Call[]): void {
     for (const { operation, input } of calls) {
-      if (operation === 'releaseExecution' && 'executionId' in input) this.#givenBack.add(`${input.executionId}`)
+      if (operation === 'releaseExecution' && 'executionId' in input) this.#givenBack.add(input.executionId)
     }
   }
 

@@ -132,7 +132,10 @@ test('an execution that is given back before it starts is counted by the rate on
     await new Promise<void>((resolve) => world.runtime.after(1_000, resolve))
     return number
   })
-  await world.fabric.submitMany(counted, [1, 2, 3, 4, 5, 6, 7, 8].map((input) => ({ input })))
+  await world.fabric.submitMany(
+    counted,
+    [1, 2, 3, 4, 5, 6, 7, 8].map((input) => ({ input })),
+  )
 
   const worker = world.work([handler], { concurrency: 1, prefetch: 3, prefetchHold: '100ms' })
   await world.advance(50_000)
