@@ -1,4 +1,4 @@
-/** Fairness between many tenants with unequal backlogs on one partition: each gets its share, and nobody waits for the longest. */
+/** Fairness between many tenants with unequal backlogs on one partition: each gets its share, and none waits behind the longest. */
 import { expect, test } from 'vitest'
 import { CLAIM_COUNT_MAX, fairClass } from '../../src/kernel/index.ts'
 import { Clock } from '../conformance/clock.ts'
