@@ -12,7 +12,7 @@ const source = path.join(import.meta.dirname, '..')
 /** What names a code here does not use it. */
 const CATALOGUE = path.join('kernel', 'errors.ts')
 const codes = Object.keys(errorCatalogue)
-const entries = Object.entries(errorCatalogue) as [string, ErrorEntry][]
+const entries: readonly [string, ErrorEntry][] = Object.entries(errorCatalogue)
 
 async function sources(pattern: string): Promise<string> {
   const texts: string[] = []
