@@ -4,6 +4,7 @@
  */
 import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, valueKeyOf } from '../../src/kernel/index.ts'
 import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/kernel/index.ts'
+import { frameChunkKey, liveFramesKey, summaryKey } from '../../src/kernel/model/blob-keys.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
 import { newMemory, storedText } from '../table/trials/memory.ts'
@@ -170,11 +171,12 @@ const looksAtBytes: readonly OperationCall[] = [
   { operation: 'describeExecution', input: { executionId, payload: true, result: true } },
   { operation: 'readSteps', input: { executionId, values: true } },
   { operation: 'readSignals', input: { executionId, payloads: true } },
+  { operation: 'readFrames', input: { executionId, chunk: 1, liveAfter: 0, summaryAfter: 0 } },
 ]
 
 function bytesIn(look: Answer): (readonly [string, string])[] {
   if (look.kind !== 'answered') return []
-  const result = look.result as OperationResult<'describeExecution' | 'readSteps' | 'readSignals'>
+  const result = look.result as OperationResult<'describeExecution' | 'readSteps' | 'readSignals' | 'readFrames'>
   const numbers: (readonly [string, number | undefined])[] = []
   if (result.kind === 'described') {
     numbers.push([payloadKey(executionId), result.payloadBlob], [resultKey(executionId), result.resultBlob])
@@ -182,6 +184,10 @@ function bytesIn(look: Answer): (readonly [string, string])[] {
   if (result.kind === 'steps') for (const view of result.steps) numbers.push([valueKeyOf(view.step), view.valueBlob])
   if (result.kind === 'signals') {
     for (const view of result.signals) numbers.push([signalPayloadKey(view.signal.id), view.payloadBlob])
+  }
+  if (result.kind === 'frames') {
+    for (const view of result.chunks) numbers.push([frameChunkKey(view.chunk.id), view.framesBlob])
+    numbers.push([liveFramesKey(executionId), result.liveBlob], [summaryKey(executionId), result.summaryBlob])
   }
   return numbers.flatMap(([key, number]) => {
     const bytes = number === undefined ? undefined : look.blobs[number]

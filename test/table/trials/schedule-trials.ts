@@ -34,7 +34,7 @@ const definition: ConfigureScheduleInput = {
 const boundary = {
   at: START_AT + SOON_MS,
   fireAt: START_AT + SOON_MS,
-  executionId: '0-00000000-0000-8000-8000-0000000000f1' as ExecutionId,
+  executionId: '0-00000000-0000-7000-8000-0000000000f1' as ExecutionId,
 }
 const plan = {
   ...only,
@@ -44,7 +44,7 @@ const plan = {
   floor: START_AT,
   isComplete: true,
 }
-const firings = [{ executionId: '0-00000000-0000-8000-8000-0000000000f2' as ExecutionId }]
+const firings = [{ executionId: '0-00000000-0000-7000-8000-0000000000f2' as ExecutionId }]
 const hold = { ...only, by: 'ada', reason: 'maintenance' } as const
 
 function defined(world: World): void {
