@@ -378,8 +378,8 @@ local function commit(keys, args)
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
   check(args, expected, setsAt, othersAt, otherItem, absentSets, smallSets, largeSets, absent, small, large)
   checkClear(args, clearAt, clear, clearItem)
-  -- A time from the caller's own clock is used as it is.
-  local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
+  -- Another commit may have come between the load and this one, with a later time.
+  local newest = events > 0 and call('LINDEX', log, -1)
   local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
   if newestAt > now then
     now = newestAt
