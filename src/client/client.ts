@@ -63,8 +63,11 @@ import type { ExecutionWaitpointsOptions, ListWaitpointsOptions, WaitpointPage }
 import { schedule } from './define/schedule.ts'
 import type { ScheduleDefinition, ScheduleOptions } from './define/schedule.ts'
 import { configureSchedule } from './schedules/configure-schedule.ts'
+import type { Configured } from './schedules/configure-schedule.ts'
 import { declareSchedules } from './schedules/declare-schedules.ts'
 import type { DeclaredSchedules } from './schedules/declare-schedules.ts'
+import { summariseSchedule } from './schedules/schedule-description.ts'
+import type { ScheduleSummary } from './schedules/schedule-description.ts'
 import { ScheduleHandle } from './schedules/schedule-handle.ts'
 import { listSchedules } from './schedules/schedule-listing.ts'
 import type { ListSchedulesOptions, SchedulePage } from './schedules/schedule-listing.ts'
@@ -446,6 +449,19 @@ export class Client implements FlowClient {
     )
     if (given.length === 0) return handle
     return this.#configureSchedule(handle, () => schedule(name, given[0]))
+  }
+
+  /**
+   * Creates a schedule or changes it in the name of `by`, and returns what changed.
+   * @internal
+   */
+  async configureSchedule(
+    name: string,
+    options: ScheduleOptions,
+    by: string,
+  ): Promise<{ readonly kind: Configured['kind']; readonly schedule: ScheduleSummary }> {
+    const { kind, schedule: configured } = await configureSchedule(this.#open(), schedule(name, options), { by })
+    return { kind, schedule: summariseSchedule(configured) }
   }
 
   /** Lists schedules by name. */

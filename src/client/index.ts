@@ -31,7 +31,7 @@ export {
 export type { FlowNode } from './define/flow-node.ts'
 export { flow, isFlow } from './define/flow.ts'
 export type { AnyFlow, FlowBuilder, FlowDefinition } from './define/flow.ts'
-export { limit } from './define/limit.ts'
+export { limit, limitReference } from './define/limit.ts'
 export type { LimitDefinition, LimitOptions, LimitUse } from './define/limit.ts'
 export type { RetryOptions } from './define/retry.ts'
 export { signal } from './define/signal-wait.ts'

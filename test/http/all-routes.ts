@@ -1,7 +1,7 @@
 /** One story that calls every route with success. It runs on every store. */
 import { expect } from 'vitest'
 import { until } from '../servers/until.ts'
-import type { Asked, RouteName, Served } from './served.ts'
+import type { Asked, Message, RouteName, Served } from './served.ts'
 import { messages, read } from './served.ts'
 import { addition, work } from './story.ts'
 
@@ -147,6 +147,103 @@ async function flows(served: Served): Promise<void> {
   expect(cancelled).toMatchObject({ kind: 'cancelled', isSettled: true, liveCount: 0 })
 }
 
+async function narrated(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const params = { id: 'narrate:1' }
+  await ok('submitExecution', { body: { task: 'narrate', id: params.id } })
+  await untilState(served, 'describeExecution', params.id, 'suspended')
+  const page = await ok('listFrames', { params, query: { limit: 2, name: 'token' } })
+  expect(itemsOf(page)).toMatchObject([{ kind: 'attempt' }, { kind: 'frame', value: 'one', sequence: 1 }])
+  const rest = itemsOf(await ok('listFrames', { params, query: { cursor: String(page['cursor']) } }))
+  expect(rest.map(({ value }) => value)).toEqual(['two', 'three'])
+  expect(await ok('getSummary', { params })).toMatchObject({ summary: { document: { stage: 'writing' } } })
+
+  const [frames, summaries] = await Promise.all([
+    fetch(served.urlOf('followFrames', { params, query: { cursor: String(rest.at(-1)?.['cursor']) } })),
+    fetch(served.urlOf('followSummary', { params })),
+  ])
+  await ok('sendSignal', { params, body: { name: 'more' } })
+  const collected = async (response: Response) => {
+    const found: Message[] = []
+    for await (const message of messages(response)) if (message.id !== undefined) found.push(message)
+    return found
+  }
+  const [written, documents] = await Promise.all([collected(frames), collected(summaries)])
+  expect(written.map(({ event }) => event)).toEqual(['frame'])
+  expect(written[0]?.data).toMatchObject({ value: { word: 'four' }, sequence: 4 })
+  expect(documents.at(-1)?.data).toMatchObject({ document: { stage: 'done' } })
+  for (const [name, seen] of [
+    ['followFrames', written],
+    ['followSummary', documents],
+  ] as const) {
+    const headers = { 'last-event-id': seen.at(-1)?.id ?? '' }
+    expect((await fetch(served.urlOf(name, { params }), { headers })).status).toBe(204)
+    served.succeeded.add(name)
+  }
+}
+
+async function limits(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const params = { limit: 'provider' }
+  const terms = { perMinute: 100, concurrency: 1, reason: 'a larger plan', by: 'ada' }
+  expect(await ok('defineLimit', { params, body: terms })).toEqual({ kind: 'defined' })
+  expect(await ok('defineLimit', { params, body: terms })).toEqual({ kind: 'unchanged' })
+  expect(itemsOf(await ok('listLimits'))).toMatchObject([{ name: 'provider', concurrency: 1, changedBy: 'ada' }])
+
+  const key = 'acme'
+  expect(await ok('holdLimit', { params, body: { key, for: '1h', reason: 'it is down' } })).toMatchObject({
+    kind: 'held',
+  })
+  const body = { task: 'greet', id: 'limited:1', limits: [{ limit: 'provider', key, weight: 2, previous: 'cancel' }] }
+  await ok('submitExecution', { body })
+  await untilState(served, 'describeExecution', body.id, 'rate_limited')
+  expect(await ok('describeLimit', { params, query: { key } })).toMatchObject({
+    keys: [{ key, hold: { by: 'http', reason: 'it is down' }, waitingPartitions: 1 }],
+  })
+  expect(await ok('unholdLimit', { params, body: { key } })).toEqual({ kind: 'lifted' })
+  const result = await ok('getResult', { params: { id: body.id }, query: { wait: '20s' } })
+  expect(result['outcome']).toBe('completed')
+  expect(await ok('deleteLimit', { params, body: { reason: 'not needed' } })).toEqual({ kind: 'deleted' })
+}
+
+async function schedules(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const params = { schedule: 'nightly' }
+  const body = {
+    task: 'greet',
+    input: { all: true },
+    cron: '0 3 * * *',
+    timeZone: 'Europe/Berlin',
+    tags: { plan: 'pro' },
+  }
+  expect(await ok('configureSchedule', { params, body })).toMatchObject({
+    kind: 'created',
+    schedule: { state: 'active' },
+  })
+  expect(await ok('configureSchedule', { params, body })).toMatchObject({ kind: 'unchanged' })
+  expect(itemsOf(await ok('listSchedules', { query: { limit: 10 } }))).toMatchObject([
+    { name: 'nightly', lane: 'default' },
+  ])
+  expect(await ok('pauseSchedule', { params, body: { reason: 'maintenance', by: 'ada' } })).toMatchObject({
+    state: 'paused',
+    pause: { by: 'ada', reason: 'maintenance' },
+  })
+
+  const again = { params, headers: { 'idempotency-key': 'by-hand' } }
+  const [first, second] = [await ok('triggerSchedule', again), await ok('triggerSchedule', again)]
+  expect(second).toEqual(first)
+  const result = await ok('getResult', { params: { id: String(first['id']) }, query: { wait: '20s' } })
+  expect(result).toMatchObject({ outcome: 'completed', result: { greeted: { all: true } } })
+  expect(await ok('resumeSchedule', { params })).toMatchObject({ state: 'active' })
+  const days = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 3) }
+  const filled = await ok('backfillSchedule', { params, body: days })
+  expect([filled['boundaryCount'], (filled['created'] as unknown[]).length]).toEqual([2, 2])
+  const described = await ok('describeSchedule', { params, query: { next: 3 } })
+  expect(described).toMatchObject({ firedCount: 3, text: expect.stringContaining('fires next') as string })
+  expect(described['next']).toHaveLength(3)
+  expect(await ok('deleteSchedule', { params })).toEqual({ kind: 'deleted' })
+}
+
 async function fleet(served: Served): Promise<void> {
   const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
   const params = { lane: 'slow' }
@@ -208,6 +305,9 @@ export async function callEveryRoute(served: Served): Promise<void> {
   await acts(served)
   await waits(served)
   await flows(served)
+  await narrated(served)
+  await limits(served)
+  await schedules(served)
   await streams(served)
   await system(served)
   await fleet(served)

@@ -1,6 +1,9 @@
 /** A worker with tasks that do everything that the API shows. */
 import { PermanentError, allOf, approval, flow, signal, task } from '../../src/contract.ts'
+import { z } from 'zod'
 import type { Fabric } from '../../src/fabric/fabric.ts'
+
+const anything = z.unknown()
 
 const greet = task('greet').handle((input: unknown) => ({ greeted: input }))
 const bytes = task('bytes').handle((input: unknown) => new Uint8Array(input instanceof Uint8Array ? input : [1, 2, 3]))
@@ -28,6 +31,15 @@ const endless = task('endless').handle(
   (_input: unknown, ctx) =>
     new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error))),
 )
+const narrate = task('narrate', { frames: { token: anything } }).handle(async (_input: unknown, ctx) => {
+  await ctx.step('draft', async (s) => {
+    await ctx.summary.patch({ stage: 'writing' })
+    for (const word of ['one', 'two', 'three']) await s.frames.token(word)
+  })
+  await ctx.waitFor(signal('more'))
+  await ctx.frames.token({ word: 'four' })
+  await ctx.summary.patch({ stage: 'done' })
+})
 const part = task<{ n: number }, number>('part')
 const sum = task<undefined, number, { left: number; right: number }>('sum')
 
@@ -45,6 +57,7 @@ const handlers = [
   review,
   mailbox,
   endless,
+  narrate,
   part.handle(({ n }) => {
     if (n < 0) throw new PermanentError('negative')
     return n

@@ -111,6 +111,16 @@ const USE_MARK = Symbol.for('flowfabric.limit')
 export function limit(name: string, options: LimitOptions): LimitDefinition {
   checkTaskName(name, 'limit name')
   const terms = limitTerms(options, `the options of limit '${name}'`)
+  return definitionOf(name, terms)
+}
+
+/** Refers to a limit that is defined elsewhere, for callers whose keys and weights were evaluated before. Declares nothing. */
+export function limitReference(name: string): LimitDefinition {
+  checkTaskName(name, 'limit name')
+  return definitionOf(name, NO_TERMS)
+}
+
+function definitionOf(name: string, terms: LimitTerms): LimitDefinition {
   const made: { definition?: LimitDefinition } & Omit<LimitDefinition, 'definition'> = {
     name,
     terms,
@@ -120,6 +130,13 @@ export function limit(name: string, options: LimitOptions): LimitDefinition {
   const definition = Object.assign(made, { definition: made as LimitDefinition })
   return mark(definition)
 }
+
+/** Whether a definition has no terms of its own, but stands for one that the store has. */
+export function isLimitReference({ terms }: LimitDefinition): boolean {
+  return terms === NO_TERMS
+}
+
+const NO_TERMS: LimitTerms = { rate: undefined, concurrency: undefined }
 
 /** Returns the name of a limit that is given by its definition or its name. */
 export function limitName(limit: LimitDefinition | string): string {
@@ -182,7 +199,7 @@ function useOf<Input>(definition: LimitDefinition, given: UseOptions<Input>): Li
   if (newest !== undefined && previous !== undefined) {
     throw invalidInput(field, `${field} has both newest and previous, of which only one can decide who gives way.`)
   }
-  if (previous !== undefined && definition.terms.concurrency === undefined) {
+  if (previous !== undefined && definition.terms.concurrency === undefined && !isLimitReference(definition)) {
     throw invalidInput(
       field,
       `${field} has previous: 'cancel', but the limit has no concurrency: a cancel frees no permit of a rate.`,

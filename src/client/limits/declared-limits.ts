@@ -6,6 +6,7 @@ import type { Batcher } from '../../stores/batcher.ts'
 import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import { limitPartition } from '../../stores/partitions.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { isLimitReference } from '../define/limit.ts'
 import type { AnyLimitUse, LimitDefinition } from '../define/limit.ts'
 import { invalidInput } from '../checks/names.ts'
 import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
@@ -30,6 +31,10 @@ export class DeclaredLimits {
   declare(uses: readonly AnyLimitUse[]): Promise<void> | undefined {
     let waits: Promise<void>[] | undefined
     for (const { definition } of uses) {
+      if (isLimitReference(definition)) {
+        this.#refuseLowLevel(definition.name)
+        continue
+      }
       const known = this.#declared.get(definition.name)
       if (known !== undefined) refuseOther(known.definition, definition)
       const pending = known === undefined ? this.#define(definition) : known.pending
@@ -44,6 +49,11 @@ export class DeclaredLimits {
     if (known === undefined || known.pending !== undefined) return
     // The next execution that needs it repeats a failed attempt.
     void this.#define(known.definition).catch(() => undefined)
+  }
+
+  #refuseLowLevel(name: string): void {
+    const refusal = levelTooLow(this.#batcher.store, ADMISSION_LEVEL, `Limit '${name}'`)
+    if (refusal !== undefined) throw refusal
   }
 
   #define(definition: LimitDefinition): Promise<void> {

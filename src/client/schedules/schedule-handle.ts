@@ -1,9 +1,10 @@
 /** One schedule: describe it, pause it, fire it by hand, make up for past boundaries, delete it. */
 import { boundariesAfter } from '../../calendar/boundaries.ts'
 import { firingAt } from '../../calendar/firing.ts'
-import { SCHEDULE_BACKFILL_MAX, SCHEDULE_FIRE_MAX } from '../../kernel/index.ts'
+import { SCHEDULE_BACKFILL_MAX, SCHEDULE_FIRE_MAX, SEPARATOR } from '../../kernel/index.ts'
 import type { ExecutionId, Instant, PlannedFiring } from '../../kernel/index.ts'
 import { required, shape, wholeNumber } from '../../options/shape.ts'
+import { derivedUuid } from '../../runtime/index.ts'
 import { checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
 import { checkInstant, checkScheduleName } from '../define/schedule.ts'
 import type { Session } from '../session.ts'
@@ -83,10 +84,21 @@ export class ScheduleHandle<Started = unknown> {
   }
 
   /** Starts its task now, also while it is paused and while an earlier execution runs. */
-  async trigger(): Promise<Started> {
+  trigger(): Promise<Started> {
+    return this.triggerOnce(undefined)
+  }
+
+  /**
+   * Like `trigger`. Repeated with one key, it starts nothing more.
+   * @internal
+   */
+  async triggerOnce(key: string | undefined): Promise<Started> {
     const session = this.#session()
     const { scheduleId, number, partition } = this.#place()
-    const executionId = mintExecutionId(number, session.runtime)
+    const executionId =
+      key === undefined
+        ? mintExecutionId(number, session.runtime)
+        : (`${number}-${derivedUuid(scheduleId + SEPARATOR + key).uuid}` as ExecutionId)
     const input = { scheduleId, cause: 'trigger', firings: [{ executionId }] } as const
     unwrap((await session.runIn(partition, 'fireSchedule', input)).result)
     return this.#open(executionId)

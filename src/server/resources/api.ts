@@ -5,7 +5,10 @@ import { flowRoutes } from './flows.ts'
 import { journalRoutes } from './journal.ts'
 import { laneRoutes } from './lanes.ts'
 import { eventRoutes } from './live-events.ts'
+import { limitRoutes } from './limits.ts'
 import { resultRoutes } from './results.ts'
+import { scheduleRoutes } from './schedules.ts'
+import { streamRoutes } from './streams.ts'
 import { systemRoutes } from './system.ts'
 import { waitpointRoutes } from './waitpoints.ts'
 import { workerRoutes } from './workers.ts'
@@ -14,9 +17,12 @@ export const api = [
   ...executionRoutes,
   ...resultRoutes,
   ...journalRoutes,
+  ...streamRoutes,
   ...flowRoutes,
   ...waitpointRoutes,
   ...laneRoutes,
+  ...limitRoutes,
+  ...scheduleRoutes,
   ...workerRoutes,
   ...eventRoutes,
   ...systemRoutes,

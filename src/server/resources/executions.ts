@@ -35,6 +35,7 @@ import {
 } from '../schemas/execution.ts'
 import type { Submission } from '../schemas/execution.ts'
 import { problem } from '../schemas/problem.ts'
+import { limitUsesOf, shareOf } from '../schemas/submission-parts.ts'
 import { valueFields, valueOf } from '../schemas/value.ts'
 import { drop } from '../schemas/drop.ts'
 
@@ -314,11 +315,13 @@ export const executionRoutes = [
 ]
 
 async function submit(client: Client, body: Submission, repeat: Repeatable) {
-  const { task: name, version, input, inputBytes, fairness, delayUntil, ...options } = body
-  const share = fairness && drop({ key: fairness.key, weight: fairness.weight })
-  const definition = task(name, drop({ version, fairness: share && (() => share) }))
+  const { task: name, version, input, inputBytes, fairness, limits, delayUntil, ...options } = body
+  const definition = task(name, drop({ version, fairness: shareOf(fairness) }))
   const id = options.id ?? repeat.key
-  const settings: Omit<SubmitOptions, 'tx'> = drop({ ...options, id, delay: delayOf(options.delay, delayUntil) })
+  const settings: Omit<SubmitOptions, 'tx'> = {
+    ...drop({ ...options, id, delay: delayOf(options.delay, delayUntil) }),
+    limits: limitUsesOf(limits) ?? [],
+  }
   // A submit with an id of its own and a key is recognised by the key when it is repeated, whatever ifExists is.
   const requestId = options.id === undefined ? undefined : repeat.requestId
   const { executionId, kind, state, at } = await client.submitOnce(

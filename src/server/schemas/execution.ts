@@ -1,68 +1,17 @@
 /** What the routes of executions take and return. */
 import { z } from 'zod'
 import { eventTypes, publicStates } from '../../kernel/index.ts'
-import {
-  ATTEMPTS_MAX,
-  FAIRNESS_WEIGHT_MAX,
-  FAIRNESS_WEIGHT_MIN,
-  LANE_BYTES,
-  NAME_BYTES,
-  NEED_COUNT_MAX,
-  PRIORITY_MAX,
-  VERSION_MAX,
-} from '../../kernel/limits.ts'
 import { anyJson, base64, duration, instant, key, tags } from './common.ts'
-
-const backoff = z.union([
-  z.enum(['fixed', 'exponential']),
-  z.strictObject({ kind: z.literal('fixed'), delay: duration.optional() }),
-  z.strictObject({
-    kind: z.literal('exponential'),
-    initial: duration.optional(),
-    max: duration.optional(),
-    factor: z.number().min(1).optional(),
-  }),
-])
-
-const retry = z.strictObject({
-  attempts: z.int().min(1).max(ATTEMPTS_MAX).describe('The number of tries, including the first.'),
-  backoff: backoff.optional(),
-  jitter: z.boolean().optional(),
-  onlyCategories: z.array(z.string()).optional(),
-})
-
-const timeout = z.strictObject({
-  attempt: duration.optional().describe('The time limit of one attempt.'),
-  total: duration.optional().describe('The time limit from submit to end.'),
-  compensation: duration.optional().describe('The running time that a handler has to undo its steps.'),
-})
-
-const fairness = z
-  .strictObject({
-    key: key.describe('Whose share of the lane it uses.'),
-    weight: z.number().min(FAIRNESS_WEIGHT_MIN).max(FAIRNESS_WEIGHT_MAX).optional(),
-  })
-  .describe('How it takes part in the fair order of its lane. With a task in a program, its function computes this.')
+import { workFields } from './submission-parts.ts'
 
 export const submission = z
   .strictObject({
-    task: z.string().min(1).max(NAME_BYTES).describe('The name of the task.'),
-    version: z.int().min(1).max(VERSION_MAX).optional().describe('The version of the task.'),
-    input: anyJson.optional(),
-    inputBytes: base64.optional(),
+    ...workFields,
     id: key.optional().describe('Your own id. Submitting twice with one id starts one execution.'),
     ifExists: z.enum(['join', 'reject', 'replace', 'after']).optional(),
     dedupe: duration.optional().describe('How long after its end the id stays taken.'),
     delay: duration.optional(),
     delayUntil: instant.optional().describe('When it may run at the earliest, instead of a delay.'),
-    lane: z.string().min(1).max(LANE_BYTES).optional(),
-    priority: z.int().min(0).max(PRIORITY_MAX).optional(),
-    retry: retry.optional(),
-    timeout: timeout.optional(),
-    retention: duration.optional().describe('How long it is kept after its end.'),
-    needs: z.array(z.string()).max(NEED_COUNT_MAX).optional().describe('What a worker must be capable of.'),
-    fairness: fairness.optional(),
-    tags: tags.optional(),
   })
   .meta({ id: 'Submission' })
 
