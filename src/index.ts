@@ -9,7 +9,7 @@ export type { Settled } from './worker/attempt/report-outcome.ts'
 export type { WorkerState, WorkerStats, WorkerSummary } from './worker/worker-stats.ts'
 export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
-export type { MetricsRegistry } from './engine/runner/metrics.ts'
+export type { MetricsRegistry } from './runtime/metrics.ts'
 
 export type { AnswerResult } from './client/journal/answer-result.ts'
 export type { DescribedParts, ReplayOptions, RevokeOptions } from './client/executions/execution-calls.ts'

@@ -7,7 +7,7 @@ import { Batcher } from '../stores/batcher.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { executionPartition } from '../stores/store.ts'
 import type { Call, Partition, Store, StoredEvent } from '../stores/store.ts'
-import type { MetricsRegistry } from './runner/metrics.ts'
+import type { MetricsRegistry } from '../runtime/metrics.ts'
 
 export interface LogLine {
   readonly level: keyof Log

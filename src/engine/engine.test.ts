@@ -8,7 +8,7 @@ import type { World } from './engine.fixture.ts'
 import { CLOSE_GRACE_MS, LEAST_INTERVAL_MS, startEngine } from './engine.ts'
 import type { EngineOptions } from './engine.ts'
 import { only } from './flow.fixture.ts'
-import { metricsRegistry } from './runner/metrics.ts'
+import { metricsRegistry } from '../runtime/metrics.ts'
 
 function start(world: World, options: Partial<EngineOptions> = {}) {
   return startEngine({ batcher: world.batcher, runtime: world.runtime, log: silentLog, ...options })

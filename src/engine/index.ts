@@ -1,2 +1,1 @@
 export * from './engine.ts'
-export * from './runner/metrics.ts'

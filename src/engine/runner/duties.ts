@@ -12,7 +12,7 @@ import { STORE_PARTITION, allPartitions } from '../../stores/partitions.ts'
 import { isTransient } from '../../stores/store-health.ts'
 import type { CallHealth } from '../../stores/store-health.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
 import { partitionsHeld } from './scanner-metrics.ts'
 import type { Task } from './supervisor.ts'
 

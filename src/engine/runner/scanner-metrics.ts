@@ -1,5 +1,5 @@
 /** The metrics of every scanner. */
-import type { Counter, Gauge, Histogram } from './metrics.ts'
+import type { Counter, Gauge, Histogram } from '../../runtime/metrics.ts'
 
 /** Also counts idle cycles, so that a scanner that hangs shows as missing points. */
 export const cyclesTotal: Counter<'scanner'> = {

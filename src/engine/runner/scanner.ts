@@ -15,7 +15,7 @@ import type {
 } from '../../kernel/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { Counter, Gauge, Labels } from './metrics.ts'
+import type { Counter, Gauge, Labels } from '../../runtime/metrics.ts'
 
 /** The operations of a partition that a scanner may use. */
 export interface ScannedPartition {

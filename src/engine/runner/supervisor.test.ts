@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLog, sleep, virtualRuntime } from '../../runtime/index.ts'
 import { recordingLog, valueOf } from '../engine.fixture.ts'
-import { metricsRegistry } from './metrics.ts'
+import { metricsRegistry } from '../../runtime/metrics.ts'
 import { FIRST_RESTART_PAUSE_MS, LONGEST_RESTART_PAUSE_MS, STEADY_RUN_MS, Supervisor } from './supervisor.ts'
 import type { Task } from './supervisor.ts'
 

@@ -1,7 +1,7 @@
 /** Keeps tasks running. Restarts a task that crashes, with exponential backoff. */
 import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
 import { restartsTotal } from './scanner-metrics.ts'
 
 export const FIRST_RESTART_PAUSE_MS = 1_000

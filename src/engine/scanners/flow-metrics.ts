@@ -1,5 +1,5 @@
 /** The metrics of the background work of flows, besides those of every scanner. */
-import type { Counter, Gauge } from '../runner/metrics.ts'
+import type { Counter, Gauge } from '../../runtime/metrics.ts'
 
 export const siblingCancelsDispatched: Counter<never> = {
   kind: 'counter',
