@@ -1,5 +1,6 @@
 /**
- * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, and docs/http-routes.md from the table of routes.
+ * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, docs/http-routes.md from the table of routes, and
+ * docs/metrics-reference.md from the definitions of metrics.
  *
  *   node scripts/generate-docs.ts            writes them
  *   node scripts/generate-docs.ts --check    fails if they are out of date
@@ -9,6 +10,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { errorsPage } from './docs/errors-page.ts'
+import { metricsPage } from './docs/metrics-page.ts'
 import { routesPage } from './docs/routes-page.ts'
 import { statesPage } from './docs/states-page.ts'
 import { root } from './run.ts'
@@ -17,6 +19,7 @@ const pages = [
   { file: 'docs/states.md', write: statesPage },
   { file: 'docs/errors.md', write: errorsPage },
   { file: 'docs/http-routes.md', write: routesPage },
+  { file: 'docs/metrics-reference.md', write: metricsPage },
 ]
 
 async function read(file: string): Promise<string | undefined> {

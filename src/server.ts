@@ -1,5 +1,5 @@
 /** What a program imports from `flowfabric/server`. */
-export { bearerToken, createHandler, nodeListener, startServer } from './server/index.ts'
+export { bearerToken, createHandler, metricsText, nodeListener, startServer } from './server/index.ts'
 export type {
   Authenticate,
   HandlerOptions,

@@ -1,5 +1,5 @@
 /** The rooms of src/server, each with the rooms that it may import. The files directly in the folder assemble them. */
-const resource = ['parts', 'auth', 'http', 'live', 'pages', 'routes', 'schemas']
+const resource = ['parts', 'auth', 'http', 'live', 'metrics', 'pages', 'routes', 'schemas']
 
 export const server = {
   rooms: {
@@ -7,6 +7,7 @@ export const server = {
     auth: [],
     http: ['schemas'],
     live: ['http', 'schemas'],
+    metrics: [],
     routes: ['parts', 'auth', 'http', 'schemas'],
     pages: [],
     openapi: ['http', 'routes', 'schemas'],

@@ -2,7 +2,8 @@
 export const worker = {
   rooms: {
     store: [],
-    lease: ['served-task', 'store'],
+    metrics: [],
+    lease: ['served-task', 'store', 'metrics'],
     permits: ['store', 'lease'],
     claim: ['served-task', 'store', 'lease', 'permits'],
     steps: ['error-text', 'store', 'lease'],
@@ -12,7 +13,7 @@ export const worker = {
     context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits', 'streams'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
     attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps', 'permits'],
-    dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt', 'permits'],
+    dispatch: ['error-text', 'served-task', 'metrics', 'lease', 'context', 'claim', 'attempt', 'permits'],
   },
   /** Files directly in the folder that rooms may import by these names. */
   shared: {

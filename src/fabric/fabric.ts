@@ -16,7 +16,7 @@ import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
 import { isLog, nonThrowingLog, silentLog, systemRuntime } from '../runtime/index.ts'
-import type { Log, Runtime } from '../runtime/index.ts'
+import type { Log, MetricsRegistry, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import type { TenantFilter } from '../kernel/index.ts'
 import { openStore } from '../stores/open/open-store.ts'
@@ -169,6 +169,11 @@ export class Fabric extends Client {
     this.log = log
   }
 
+  /** What this process measures of its submits, calls, handlers and scanners. */
+  get metrics(): MetricsRegistry {
+    return this.batcher.metrics
+  }
+
   /** Adds middleware around the handlers of all workers started later. The first one added is outermost. */
   use(middleware: Middleware): this {
     this.#middleware.push(middleware)
@@ -211,7 +216,8 @@ export class Fabric extends Client {
     this.#refuseIfEnding()
     if (this.#engine === undefined) {
       const given = engineSettings(settings ?? {})
-      this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...given })
+      const { metrics } = this
+      this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, metrics, ...given })
     } else if (settings !== undefined) {
       throw new EngineError('invalid_configuration', {
         field: 'engine',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metricsRegistry } from './metrics.ts'
+import { SERIES_MAX, metricsRegistry } from './metrics.ts'
 import type { Counter, Gauge, Histogram } from './metrics.ts'
 
 const doors: Counter<'door' | 'way'> = { kind: 'counter', name: 'doors_total', help: 'Doors.', labels: ['door', 'way'] }
@@ -51,4 +51,15 @@ test('a snapshot does not change with what comes after it', () => {
   metrics.set(people, { room: 'hall' }, 2)
 
   expect(before).toEqual([{ metric: people, labels: { room: 'hall' }, value: 1 }])
+})
+
+test('labels beyond the limit of a metric are counted together', () => {
+  const metrics = metricsRegistry()
+  for (let i = 0; i < SERIES_MAX + 5; i++) metrics.add(doors, { door: `door ${i}`, way: 'in' })
+  metrics.add(doors, { door: 'door 7', way: 'in' })
+
+  const samples = metrics.snapshot()
+  expect(samples).toHaveLength(SERIES_MAX + 1)
+  expect(samples[7]).toMatchObject({ value: 2 })
+  expect(samples.at(-1)).toEqual({ metric: doors, labels: { door: 'other', way: 'other' }, value: 5 })
 })

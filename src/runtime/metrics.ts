@@ -52,6 +52,11 @@ export interface MetricsRegistry extends Metrics {
   snapshot(): MetricSample[]
 }
 
+/** Sets of labels that a metric keeps. What comes after them is measured with `other` as the value of every label. */
+export const SERIES_MAX = 1_000
+const OTHER = 'other'
+const LABEL_SEPARATOR = '\u0000'
+
 interface Sum {
   readonly metric: Counter | Gauge
   readonly labels: Labels
@@ -66,47 +71,64 @@ interface Distribution {
   sum: number
 }
 
-export function metricsRegistry(): MetricsRegistry {
-  const sums = new Map<string, Sum>()
-  const distributions = new Map<string, Distribution>()
+/** The values of one kind of metric, by metric and by their labels. */
+class Series<M extends Metric, Value> {
+  readonly #byMetric = new Map<M, Map<string, Value>>()
+  readonly #create: (metric: M, labels: Labels) => Value
 
-  const sumOf = (metric: Counter | Gauge, labels: Labels): Sum => {
-    const key = seriesKey(metric, labels)
-    let sum = sums.get(key)
-    if (sum === undefined) {
-      sum = { metric, labels: { ...labels }, value: 0 }
-      sums.set(key, sum)
-    }
-    return sum
+  constructor(create: (metric: M, labels: Labels) => Value) {
+    this.#create = create
   }
-  const distributionOf = (metric: Histogram, labels: Labels): Distribution => {
+
+  of(metric: M, labels: Labels): Value {
+    let values = this.#byMetric.get(metric)
+    if (values === undefined) this.#byMetric.set(metric, (values = new Map<string, Value>()))
     const key = seriesKey(metric, labels)
-    let distribution = distributions.get(key)
-    if (distribution === undefined) {
-      distribution = { metric, labels: { ...labels }, counts: metric.buckets.map(() => 0), count: 0, sum: 0 }
-      distributions.set(key, distribution)
-    }
-    return distribution
+    const known = values.get(key)
+    if (known !== undefined) return known
+    if (values.size >= SERIES_MAX) return this.#other(metric, values)
+    const value = this.#create(metric, { ...labels })
+    values.set(key, value)
+    return value
   }
+
+  all(): Value[] {
+    return [...this.#byMetric.values()].flatMap((values) => [...values.values()])
+  }
+
+  #other(metric: M, values: Map<string, Value>): Value {
+    const labels = Object.fromEntries(metric.labels.map((label) => [label, OTHER]))
+    const key = seriesKey(metric, labels)
+    let value = values.get(key)
+    if (value === undefined) values.set(key, (value = this.#create(metric, labels)))
+    return value
+  }
+}
+
+export function metricsRegistry(): MetricsRegistry {
+  const sums = new Series<Counter | Gauge, Sum>((metric, labels) => ({ metric, labels, value: 0 }))
+  const distributions = new Series<Histogram, Distribution>((metric, labels) => {
+    return { metric, labels, counts: metric.buckets.map(() => 0), count: 0, sum: 0 }
+  })
 
   return {
     add(counter, labels, by = 1) {
-      sumOf(counter, labels).value += by
+      sums.of(counter, labels).value += by
     },
     set(gauge, labels, value) {
-      sumOf(gauge, labels).value = value
+      sums.of(gauge, labels).value = value
     },
     observe(histogram, labels, value) {
-      const distribution = distributionOf(histogram, labels)
+      const distribution = distributions.of(histogram, labels)
       distribution.count += 1
       distribution.sum += value
-      histogram.buckets.forEach((upTo, i) => {
-        if (value <= upTo) distribution.counts[i] = (distribution.counts[i] ?? 0) + 1
-      })
+      for (let i = 0; i < histogram.buckets.length; i++) {
+        if (value <= (histogram.buckets[i] ?? 0)) distribution.counts[i] = (distribution.counts[i] ?? 0) + 1
+      }
     },
     snapshot: () => [
-      ...[...sums.values()].map(({ metric, labels, value }) => ({ metric, labels, value })),
-      ...[...distributions.values()].map(({ metric, labels, counts, count, sum }) => ({
+      ...sums.all().map(({ metric, labels, value }) => ({ metric, labels, value })),
+      ...distributions.all().map(({ metric, labels, counts, count, sum }) => ({
         metric,
         labels,
         count,
@@ -118,5 +140,9 @@ export function metricsRegistry(): MetricsRegistry {
 }
 
 function seriesKey(metric: Metric, labels: Labels): string {
-  return JSON.stringify([metric.name, ...metric.labels.map((label) => labels[label])])
+  const [first, ...rest] = metric.labels
+  if (first === undefined) return ''
+  let key = labels[first] ?? ''
+  for (const label of rest) key += LABEL_SEPARATOR + (labels[label] ?? '')
+  return key
 }

@@ -25,6 +25,8 @@ import { problemResponse, publicError } from './http/problem.ts'
 import { parseQuery } from './http/query.ts'
 import { validated } from './http/validate.ts'
 import { STREAM_LIMITS, Streams } from './live/streams.ts'
+import { UNKNOWN_PATH, methodLabel, requestSeconds, requestsTotal } from './metrics/http-metrics.ts'
+import { StoreGauges } from './metrics/store-gauges.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { api } from './resources/api.ts'
 import { BODY_BYTES } from './routes/route.ts'
@@ -115,6 +117,7 @@ class HttpApi {
       engine,
       limits: STREAM_LIMITS,
       streams: new Streams(runtime, log, STREAM_LIMITS),
+      gauges: new StoreGauges(fabric, runtime),
       stopping: this.#stopping.signal,
       document: () => (document ??= JSON.stringify(openApiDocument(api, { version: packageVersion(), basePath }))),
     }
@@ -157,8 +160,9 @@ class HttpApi {
     } catch (thrown) {
       response = this.#refusal(received, thrown)
     }
-    const ms = Math.round(this.#parts.runtime.monotonic() - startedAt)
-    this.#report(received, match?.ready.route, principal, response.status, ms)
+    const ms = this.#parts.runtime.monotonic() - startedAt
+    this.#measure(received, match?.ready.route, response.status, ms)
+    this.#report(received, match?.ready.route, principal, response.status, Math.round(ms))
     return response
   }
 
@@ -225,6 +229,13 @@ class HttpApi {
       this.#parts.log.error(fields, 'a request failed')
     }
     return response
+  }
+
+  #measure({ request }: Received, route: AnyRoute | undefined, status: number, ms: number): void {
+    const { metrics } = this.#parts.fabric
+    const labels = { method: methodLabel(request.method), path: route?.path ?? UNKNOWN_PATH }
+    metrics.add(requestsTotal, { ...labels, status: String(status) })
+    metrics.observe(requestSeconds, labels, ms / 1_000)
   }
 
   /** Changes are logged with who asked for them. Paths may contain keys of users, so the log has templates. */

@@ -2,6 +2,7 @@
 import type { Engine } from '../engine/engine.ts'
 import type { Fabric } from '../fabric/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
+import type { StoreGauges } from './metrics/store-gauges.ts'
 import type { StreamLimits, Streams } from './live/streams.ts'
 
 export interface ServerParts {
@@ -11,6 +12,8 @@ export interface ServerParts {
   /** The engine that runs in this process, if there is one. */
   readonly engine: Engine | undefined
   readonly streams: Streams
+  /** The depth of lanes and the workers, read from the store for metrics. */
+  readonly gauges: StoreGauges
   readonly limits: StreamLimits
   /** Aborts when the server stops: waits and streams end. */
   readonly stopping: AbortSignal

@@ -7,13 +7,15 @@
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
-import type { Runtime, Timer } from '../runtime/index.ts'
+import { metricsRegistry } from '../runtime/index.ts'
+import type { MetricsRegistry, Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { InProcessHints } from './in-process-hints.ts'
 import { ADMISSION_LEVEL, levelTooLow } from './level/store-level.ts'
 import { familyOf } from './partitions.ts'
 import { executionPartition } from './store.ts'
 import { StoreHealth } from './store-health.ts'
+import { StoreMeter } from './store-metrics.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
 
 export interface Reply<N extends OperationName> {
@@ -26,6 +28,7 @@ interface Waiting {
   readonly bytes: number
   readonly resolve: (answer: Extract<Answer, { kind: 'answered' }>) => void
   readonly reject: (error: unknown) => void
+  isSettled: boolean
 }
 
 interface Outbox {
@@ -50,6 +53,9 @@ export class Batcher {
   readonly hints = new InProcessHints()
   /** Shared by the workers and engines of this process, so that an outage is logged once. */
   readonly health = new StoreHealth()
+  /** What this process measures. Workers, engines and servers add to it. */
+  readonly metrics: MetricsRegistry
+  readonly #meter: StoreMeter
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number
@@ -67,9 +73,11 @@ export class Batcher {
   #isClosed = false
   #idle: (() => void)[] = []
 
-  constructor(store: Store, runtime: Runtime) {
+  constructor(store: Store, runtime: Runtime, metrics: MetricsRegistry = metricsRegistry()) {
     this.#store = store
     this.#runtime = runtime
+    this.metrics = metrics
+    this.#meter = new StoreMeter(metrics)
     this.#inFlightMax = store.batchesAtOnce ?? IN_FLIGHT_MAX
     this.#busyBatches = store.busyBatches ?? Infinity
   }
@@ -91,7 +99,7 @@ export class Batcher {
     return new Promise((resolve, reject) => {
       const outbox = this.#outboxOf(partition)
       const call = { operation, input, blobs } as unknown as Call
-      outbox.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject })
+      outbox.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject, isSettled: false })
       this.#schedule(outbox)
       this.hints.emit(partition, call)
     })
@@ -200,13 +208,13 @@ export class Batcher {
       const answers = await this.#store.run(
         outbox.partition,
         batch.map((waiting) => waiting.call),
-        (number, answer) => settle(batch[number] as Waiting, answer),
+        (number, answer) => this.#settle(batch[number] as Waiting, answer),
       )
       const notRun: Waiting[] = []
       batch.forEach((waiting, i) => {
         const answer = answers[i]
         if (answer === undefined || answer.kind === 'not_run') notRun.push(waiting)
-        else settle(waiting, answer)
+        else this.#settle(waiting, answer)
       })
       if (notRun.length === batch.length) {
         for (const waiting of notRun)
@@ -215,6 +223,7 @@ export class Batcher {
         outbox.waiting.unshift(...notRun)
       }
     } catch (error) {
+      this.#meter.unanswered(error)
       for (const waiting of batch) waiting.reject(error)
       // The queued calls would wait as long again, batch after batch, for the same error.
       if (isUnavailable(error)) for (const waiting of outbox.waiting.splice(0)) waiting.reject(error)
@@ -222,11 +231,21 @@ export class Batcher {
       outbox.inFlight -= 1
       this.#inFlight -= 1
       this.#endHeldTimer()
-      this.#batchMs += NEWEST_SHARE * (this.#runtime.monotonic() - sentAt - this.#batchMs)
+      const ms = this.#runtime.monotonic() - sentAt
+      this.#meter.batch(outbox.partition, batch.length, ms)
+      this.#batchMs += NEWEST_SHARE * (ms - this.#batchMs)
       if (outbox.waiting.length > 0) this.#schedule(outbox)
       else if (this.#scheduled.length > 0) this.#sendSoon()
       for (const resolve of this.#idle.splice(0)) resolve()
     }
+  }
+
+  /** No-op for a call that was answered before. */
+  #settle(waiting: Waiting, answer: Answer): void {
+    if (waiting.isSettled || answer.kind === 'not_run') return
+    waiting.isSettled = true
+    this.#meter.answered(waiting.call, answer)
+    settle(waiting, answer)
   }
 }
 
@@ -235,7 +254,6 @@ function familyRefusal(store: Store, partition: Partition): EngineError | undefi
   return familyOf(partition) === 'fp' ? undefined : levelTooLow(store, ADMISSION_LEVEL, `Partition ${partition}`)
 }
 
-/** No-op for a call that was answered before. */
 function settle({ resolve, reject }: Waiting, answer: Answer): void {
   if (answer.kind === 'answered') resolve(answer)
   else if (answer.kind === 'failed') reject(answer.error)

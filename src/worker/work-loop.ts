@@ -11,6 +11,7 @@ import { Slots } from './claim/slots.ts'
 import type { FlowConditions } from './context/flow-conditions.ts'
 import { sendProgress } from './context/progress.ts'
 import { AttemptLog } from './dispatch/attempt-log.ts'
+import { AttemptMeter } from './dispatch/attempt-meter.ts'
 import { Dispatcher } from './dispatch/dispatcher.ts'
 import type { DispatcherServices } from './dispatch/dispatcher.ts'
 import { DrainController } from './dispatch/drain-controller.ts'
@@ -55,6 +56,7 @@ export class WorkLoop {
 
   constructor({ batcher, tokens, runtime, log, settings, tasks, scope, conditions, onFabricClosed }: WorkLoopOptions) {
     const attemptLog = new AttemptLog(log)
+    const meter = new AttemptMeter(batcher.metrics, runtime)
     const health = batcher.health.loggedTo(log)
     const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
     const turnEnd = new TurnEnd(runtime, () => this.#onTurnEnd())
@@ -104,7 +106,7 @@ export class WorkLoop {
     this.#permits = permits
     this.#claimer = claimer
     this.#cancelWatch = new CancelWatch(batcher, runtime, keeper, health)
-    this.#settler = new Settler(services, slots, turnEnd, attemptLog)
+    this.#settler = new Settler(services, slots, turnEnd, attemptLog, meter)
     this.#dispatcher = new Dispatcher({
       services,
       settings,
@@ -113,6 +115,7 @@ export class WorkLoop {
       settler: this.#settler,
       turnEnd,
       log: attemptLog,
+      meter,
     })
     this.drain = new DrainController({ claimer, dispatcher: this.#dispatcher, keeper, permits, slots, turnEnd })
   }

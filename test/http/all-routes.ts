@@ -267,6 +267,12 @@ async function system(served: Served): Promise<void> {
   expect(await ok('getVersion')).toMatchObject({ store: { level: 2 } })
   expect(itemsOf(await ok('listScanners')).length).toBeGreaterThan(5)
   expect(await ok('getOpenApi')).toMatchObject({ openapi: '3.1.0' })
+  const metrics = (await served.call('getMetrics')).text
+  expect(metrics).toMatch(/^ff_executions_submitted_total\{task="greet",lane="[^"]+"\} [1-9]/m)
+  expect(metrics).toMatch(/^ff_attempts_ended_total\{task="greet",lane="[^"]+",outcome="completed"\} [1-9]/m)
+  expect(metrics).toMatch(/^ff_lane_executions\{lane="[^"]+",state="completed"\} [1-9]/m)
+  expect(metrics).toContain('ff_workers{state="running"} 1\n')
+  expect(metrics).toContain('ff_http_requests_total{method="POST",path="/v1/executions",status="201"} ')
   expect((await served.call('getDocs')).text).toContain('<code>POST /v1/executions</code>')
 }
 

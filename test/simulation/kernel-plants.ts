@@ -317,5 +317,6 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     parent: undefined,
     limits: [],
     isAdmitted: true,
+    readyForMs: undefined,
   }
 }

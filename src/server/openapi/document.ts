@@ -146,7 +146,7 @@ function contentOf(answer: Answer, status: number, components: Components): Json
   if ('events' in answer) {
     return { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': components.schemaOf(answer.events) } }
   }
-  return { 'text/html': { schema: { type: 'string' } } }
+  return { ['text' in answer ? answer.text : 'text/html']: { schema: { type: 'string' } } }
 }
 
 /** One response for each status, with the codes that have it. */

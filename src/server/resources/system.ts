@@ -5,6 +5,7 @@ import { packageVersion } from '../../runtime/index.ts'
 import { docsPage } from '../pages/docs-page.ts'
 import { pageResponse } from '../pages/page.ts'
 import { json, route } from '../routes/route.ts'
+import { METRICS_TYPE, metricsText } from '../metrics/text.ts'
 import { instant, page } from '../schemas/common.ts'
 import { waitAtMost } from '../live/long-poll.ts'
 
@@ -92,6 +93,20 @@ export const systemRoutes = [
       status: 200,
       body: { items: (server.engine?.status() ?? []).map((status) => ({ ...status })) },
     }),
+  }),
+  route({
+    name: 'getMetrics',
+    method: 'GET',
+    path: '/metrics',
+    tag: 'system',
+    summary: 'Metrics of this process and of the store, for Prometheus',
+    access: 'viewer',
+    scope: 'store',
+    answers: { 200: { text: 'text/plain', description: 'The text format of Prometheus, version 0.0.4.' } },
+    handle: async ({ server }) => {
+      const samples = [...server.fabric.metrics.snapshot(), ...(await server.gauges.read())]
+      return new Response(metricsText(samples), { headers: { 'content-type': METRICS_TYPE } })
+    },
   }),
   route({
     name: 'getOpenApi',

@@ -19,10 +19,11 @@ export type ParamsOf<Path extends string> = Path extends `${string}{${infer Name
   ? Name | ParamsOf<Rest>
   : never
 
-/** What a route answers: JSON that fits a schema, a page, or a stream of events whose data fits a schema. */
+/** What a route answers: JSON that fits a schema, a page, text of a media type, or a stream of events whose data fits a schema. */
 export type Answer =
   | { readonly json: z.ZodType; readonly description: string }
   | { readonly html: true; readonly description: string }
+  | { readonly text: string; readonly description: string }
   | { readonly events: z.ZodType; readonly description: string }
 
 export type Answers = Readonly<Record<number, Answer>>

@@ -15,6 +15,7 @@ import type { Refusal } from '../permits/permit-desk.ts'
 import type { Permits } from '../permits/permits.ts'
 import type { ServedTask } from '../served-task.ts'
 import type { AttemptLog } from './attempt-log.ts'
+import type { AttemptMeter } from './attempt-meter.ts'
 import type { Settler } from './settler.ts'
 import type { TurnEnd } from './turn-end.ts'
 
@@ -43,6 +44,7 @@ export interface DispatcherOptions {
   readonly settler: Settler
   readonly turnEnd: TurnEnd
   readonly log: AttemptLog
+  readonly meter: AttemptMeter
 }
 
 export class Dispatcher {
@@ -54,12 +56,13 @@ export class Dispatcher {
   readonly #settler: Settler
   readonly #turnEnd: TurnEnd
   readonly #log: AttemptLog
+  readonly #meter: AttemptMeter
   claimedCount = 0
   #isDraining = false
   #isStartingLater = false
   #holdTimer: Timer | undefined
 
-  constructor({ services, settings, tasks, slots, settler, turnEnd, log }: DispatcherOptions) {
+  constructor({ services, settings, tasks, slots, settler, turnEnd, log, meter }: DispatcherOptions) {
     this.#services = services
     this.#settings = settings
     this.#tasks = new Map(tasks.flatMap((task) => task.versions.map((version) => [version, task])))
@@ -67,6 +70,7 @@ export class Dispatcher {
     this.#settler = settler
     this.#turnEnd = turnEnd
     this.#log = log
+    this.#meter = meter
   }
 
   /** Takes over the executions of a claim, and starts as many as there are slots for. */
@@ -143,6 +147,7 @@ export class Dispatcher {
   /** Drops an execution whose lease was lost. A handler that runs continues until it reacts to its signal. */
   drop(leased: LeasedExecution): void {
     this.#log.lost(leased)
+    this.#meter.lost(leased)
     if (!this.#slots.withdraw(leased)) return
     this.#services.permits.release(leased, false)
     this.#settler.counts.left += 1
@@ -194,6 +199,7 @@ export class Dispatcher {
     let outcome = LEAVE
     if (keeper.ensureLease(leased)) {
       keeper.begin(leased)
+      this.#meter.started(leased)
       try {
         outcome = await runAttempt(leased, new HandlerContext(leased, this.#services))
       } catch (error) {
@@ -202,6 +208,7 @@ export class Dispatcher {
         outcome = { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
       }
     }
+    this.#meter.stopped(leased)
     this.#slots.free(leased)
     this.#services.permits.release(leased, leased.isStarted)
     this.#settler.add(leased, outcome)

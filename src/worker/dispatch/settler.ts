@@ -11,6 +11,7 @@ import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { Permits } from '../permits/permits.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { AttemptLog } from './attempt-log.ts'
+import type { AttemptMeter } from './attempt-meter.ts'
 import type { TurnEnd } from './turn-end.ts'
 
 export interface SettlerServices extends ReportServices {
@@ -23,14 +24,16 @@ export class Settler {
   readonly #slots: Slots
   readonly #turnEnd: TurnEnd
   readonly #log: AttemptLog
+  readonly #meter: AttemptMeter
   readonly counts = emptyCounts()
   #ended: { readonly leased: LeasedExecution; readonly outcome: HandlerOutcome }[] = []
 
-  constructor(services: SettlerServices, slots: Slots, turnEnd: TurnEnd, log: AttemptLog) {
+  constructor(services: SettlerServices, slots: Slots, turnEnd: TurnEnd, log: AttemptLog, meter: AttemptMeter) {
     this.#services = services
     this.#slots = slots
     this.#turnEnd = turnEnd
     this.#log = log
+    this.#meter = meter
   }
 
   /** Queues the outcome of an attempt that holds no slot any more. */
@@ -64,12 +67,14 @@ export class Settler {
     try {
       const settled = await reportOutcome(this.#services, leased, outcome)
       this.counts[settled] += 1
+      this.#meter.ended(leased, settled)
       if (outcome.kind === 'block' && settled !== 'lost')
         this.#services.permits.noteRefused(outcome.refusal, leased.partition)
       if (settled === 'lost') this.#log.lost(leased)
       else if (outcome.kind === 'refuse') this.#log.unfit(leased, outcome.reason)
     } catch (error) {
       this.counts.lost += 1
+      this.#meter.ended(leased, 'lost')
       // A lease lost meanwhile has been logged already; any other error is unexpected.
       if (leased.refusal === undefined) this.#log.unreported(leased, outcome, error)
     }

@@ -6,6 +6,7 @@ import type { ExecutionId, Unwinding } from '../../kernel/index.ts'
 import { ChurnMap } from '../../runtime/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
+import { leaseRenewals } from '../metrics/worker-metrics.ts'
 import type { LeaseLoss, LeasedExecution } from './leased-execution.ts'
 import type { CallHealth } from '../../stores/store-health.ts'
 
@@ -111,6 +112,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
       const input = { executionId: leased.id, fence: leased.claimed.fence, leaseTtlMs: this.#leaseTtlMs, beginsNow }
       const { result } = await this.#batcher.run(leased.partition, 'renewLease', input)
       this.#health.answered(leased.partition)
+      this.#batcher.metrics.add(leaseRenewals, { result: result.kind })
       if (!this.#isTracked(leased)) return
       if (result.kind === 'refused') {
         if (!leased.isSettling && !leased.isParking) this.lose(leased, result.code)
@@ -120,6 +122,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
       if (result.cancel !== undefined && leased.requestCancel(result.cancel)) this.#listener.onCancelRequested(leased)
     } catch (error) {
       this.#health.failed(leased.partition, error)
+      this.#batcher.metrics.add(leaseRenewals, { result: 'unanswered' })
       leased.isUncertain = true
       leased.beginsNow ||= beginsNow
       leased.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_FRACTION

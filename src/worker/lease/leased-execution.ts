@@ -85,6 +85,8 @@ export class LeasedExecution {
   /** When the attempt timeout started to count. */
   #countedSince: number
   isStarted = false
+  /** When the handler started. */
+  startedAt: number | undefined
   /** The next renewal restarts the attempt timeout in the store. */
   beginsNow = false
   isRenewing = false
@@ -162,6 +164,7 @@ export class LeasedExecution {
   /** Marks the handler as started. Returns whether the store must restart the attempt timeout. */
   begin(now: number): boolean {
     this.isStarted = true
+    this.startedAt = now
     if (this.#attemptMs === Infinity || now - this.#countedSince < UNCOUNTED_WAIT_MS) return false
     this.countFrom(now)
     this.beginsNow = true

@@ -107,6 +107,8 @@ export interface Claimed {
   readonly limits: readonly LimitRef[]
   /** Whether permits at hand were used for it. Otherwise its handler starts when the worker has got permits of all limits. */
   readonly isAdmitted: boolean
+  /** How long it was ready before this claim. Absent if it was claimed before, and the reply was lost. */
+  readonly readyForMs: number | undefined
 }
 
 /** What a worker needs to evaluate the condition of a member. */
@@ -204,12 +206,13 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       acquiredAt: tx.now,
       expiresAt: tx.now + input.leaseTtlMs,
     }
+    const readyForMs = tx.now - execution.changedAt
     activate(tx, execution, lease, admission.kind === 'admitted')
     if (flow !== undefined) {
       shiftCount(tx, flow, execution, before)
       putFlow(tx, flow)
     }
-    claimed.push(toClaimed(tx, execution, payload))
+    claimed.push(toClaimed(tx, execution, payload, readyForMs))
   }
 }
 
@@ -296,7 +299,7 @@ function claimedCondition(tx: Tx, flow: Flow | undefined): ClaimedCondition | un
   return { flow: name, input, inputBlob: input === undefined ? undefined : tx.send(flowInputKey(flow), input.size) }
 }
 
-function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed {
+function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload, readyForMs?: number): Claimed {
   const state = execution.state
   const attempt = execution.attempt
   if (state.phase !== 'active' || attempt === undefined)
@@ -334,6 +337,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     parent: parentRefOf(execution),
     limits: limitsOf(execution),
     isAdmitted: state.unadmitted === undefined,
+    readyForMs,
   }
 }
 

@@ -1,0 +1,105 @@
+/** What is read from the store for a scrape: the depth of lanes and the workers. It is the same in every process. */
+import type { Client } from '../../client/index.ts'
+import { metricsRegistry } from '../../runtime/index.ts'
+import type { Gauge, MetricSample, Runtime } from '../../runtime/index.ts'
+
+export const laneExecutions: Gauge<'lane' | 'state'> = {
+  kind: 'gauge',
+  name: 'ff_lane_executions',
+  help: 'Executions of a lane by state.',
+  labels: ['lane', 'state'],
+}
+
+export const laneOldestWaiting: Gauge<'lane'> = {
+  kind: 'gauge',
+  name: 'ff_lane_oldest_waiting_seconds',
+  help: 'For how long the execution waits that is claimed next; 0 if none waits.',
+  labels: ['lane'],
+}
+
+export const laneHeld: Gauge<'lane'> = {
+  kind: 'gauge',
+  name: 'ff_lane_held',
+  help: '1 if an operator holds the lane, else 0.',
+  labels: ['lane'],
+}
+
+export const liveWorkers: Gauge<'state'> = {
+  kind: 'gauge',
+  name: 'ff_workers',
+  help: 'Registered workers by state.',
+  labels: ['state'],
+}
+
+export const workerSlots: Gauge<never> = {
+  kind: 'gauge',
+  name: 'ff_worker_slots',
+  help: 'Slots of all workers that run or drain.',
+  labels: [],
+}
+
+export const workerRunning: Gauge<never> = {
+  kind: 'gauge',
+  name: 'ff_worker_running',
+  help: 'Handlers that run on these workers, as of their latest heartbeats.',
+  labels: [],
+}
+
+/** For how long a reading answers further scrapes. */
+const FRESH_MS = 5_000
+/** Pages of workers. Further ones are not counted. */
+const WORKER_PAGES_MAX = 20
+
+export class StoreGauges {
+  readonly #client: Client
+  readonly #runtime: Runtime
+  #readAt = -Infinity
+  #reading: Promise<MetricSample[]> | undefined
+
+  constructor(client: Client, runtime: Runtime) {
+    this.#client = client
+    this.#runtime = runtime
+  }
+
+  /** Scrapes at the same time share a reading. */
+  read(): Promise<MetricSample[]> {
+    const now = this.#runtime.monotonic()
+    if (this.#reading !== undefined && now - this.#readAt < FRESH_MS) return this.#reading
+    this.#readAt = now
+    const reading = readGauges(this.#client, this.#runtime)
+    this.#reading = reading
+    reading.catch(() => {
+      if (this.#reading === reading) this.#reading = undefined
+    })
+    return reading
+  }
+}
+
+async function readGauges(client: Client, runtime: Runtime): Promise<MetricSample[]> {
+  const metrics = metricsRegistry()
+  for (const { lane, counts, waitingSince, state } of await client.lanes()) {
+    for (const [of, count] of Object.entries(counts)) metrics.set(laneExecutions, { lane, state: of }, count)
+    const waitMs = waitingSince === undefined ? 0 : Math.max(0, runtime.now() - waitingSince)
+    metrics.set(laneOldestWaiting, { lane }, waitMs / 1_000)
+    metrics.set(laneHeld, { lane }, state === 'active' ? 0 : 1)
+  }
+  const states = { running: 0, draining: 0, lost: 0, dead: 0 }
+  let slots = 0
+  let running = 0
+  let cursor: string | undefined
+  for (let i = 0; i < WORKER_PAGES_MAX; i++) {
+    const page = await client.workers(cursor === undefined ? {} : { cursor })
+    for (const worker of page.items) {
+      states[worker.state] += 1
+      if (worker.state === 'lost' || worker.state === 'dead') continue
+      slots += worker.slots
+      running += worker.running
+    }
+    cursor = page.cursor
+    if (cursor === undefined) break
+  }
+  for (const [state, count] of Object.entries(states)) metrics.set(liveWorkers, { state }, count)
+  metrics.set(workerSlots, {}, slots)
+  metrics.set(workerRunning, {}, running)
+  return metrics.snapshot()
+}
