@@ -52,6 +52,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
           run: 0,
           limits: [],
           isAdmitted: true,
+          readyForMs: 10,
           payload: { size: 3, encoding: 'bytes' },
           payloadBlob: 0,
           inputs: [],

@@ -21,7 +21,11 @@ conforms('claimForWorker repeated after a lost reply', ({ fabric, given, clock }
     expect(byId.size).toBe(2)
     for (const claimed of first.result.executions) {
       const repeated = byId.get(claimed.executionId)
-      expect(repeated?.claimed).toEqual({ ...claimed, payloadBlob: repeated?.claimed.payloadBlob })
+      expect(repeated?.claimed).toEqual({
+        ...claimed,
+        payloadBlob: repeated?.claimed.payloadBlob,
+        readyForMs: undefined,
+      })
       expect(repeated?.bytes).toEqual(first.blobs[claimed.payloadBlob!])
     }
     expect(await fabric.dump()).toEqual(before)
