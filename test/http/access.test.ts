@@ -1,18 +1,12 @@
 /** Who may do what: roles, namespaces, tokens, browsers. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import { createHandler } from '../../src/server/handler.ts'
 import type { HttpHandler } from '../../src/server/handler.ts'
-import { TokenFile, hashOf, mintToken, writeTokenFile } from '../../src/server/auth/token-file.ts'
-import type { StoredToken } from '../../src/server/auth/token-file.ts'
 import { roles } from '../../src/server/auth/principal.ts'
 import { api } from '../../src/server/resources/api.ts'
 import type { AnyRoute } from '../../src/server/routes/route.ts'
 import { startServer } from '../../src/server/node/start-server.ts'
-import { silentLog, virtualRuntime } from '../../src/runtime/index.ts'
 import { byRole, read, served, startServed, stopServed } from './served.ts'
 
 function bearer(token: string) {
@@ -164,56 +158,4 @@ test('a public address without credentials is refused unless that is wanted', as
   })
   await using server = await startServer(found.fabric, { host: '0.0.0.0', port: 0, isOpen: true })
   expect((await fetch(`http://127.0.0.1:${server.port}/v1/health`)).status).toBe(200)
-})
-
-describe('a file of tokens', () => {
-  async function newFile(tokens: readonly StoredToken[]): Promise<string> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-tokens-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const file = path.join(folder, 'tokens.json')
-    await writeTokenFile(file, tokens)
-    return file
-  }
-
-  function stored(token: string): StoredToken {
-    return { name: 'deploy', role: 'operator', namespace: 'acme', sha256: hashOf(token), createdAt: 0 }
-  }
-
-  test('accepts its tokens, and follows its changes', async () => {
-    const token = mintToken()
-    const file = await newFile([stored(token)])
-    const runtime = virtualRuntime()
-    const tokens = await TokenFile.open(file, runtime, silentLog)
-    expect(await tokens.principalOf(token)).toEqual({ name: 'deploy', role: 'operator', namespace: 'acme' })
-    expect(await tokens.principalOf(mintToken())).toBeUndefined()
-
-    await writeTokenFile(file, [])
-    await runtime.advance(1_000)
-    expect(await tokens.principalOf(token)).toBeUndefined()
-  })
-
-  test('that cannot be read accepts nothing until it can', async () => {
-    const token = mintToken()
-    const file = await newFile([stored(token)])
-    const runtime = virtualRuntime()
-    const tokens = await TokenFile.open(file, runtime, silentLog)
-    await writeFile(file, '{ "version": 1, "tokens": [ {} ] }')
-    await runtime.advance(1_000)
-    expect(await tokens.principalOf(token)).toBeUndefined()
-    await rm(file)
-    await writeTokenFile(file, [stored(token)])
-    await runtime.advance(1_000)
-    expect(await tokens.principalOf(token)).toMatchObject({ name: 'deploy' })
-  })
-
-  test.each(['', '[]', '{"version":2,"tokens":[]}', '{"version":1,"tokens":[{"name":"a"}]}', '{"version":1}'])(
-    'with the content %j is refused at the start',
-    async (content) => {
-      const file = await newFile([])
-      await writeFile(file, content)
-      await expect(TokenFile.open(file, virtualRuntime(), silentLog)).rejects.toMatchObject({
-        code: 'invalid_configuration',
-      })
-    },
-  )
 })

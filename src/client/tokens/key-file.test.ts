@@ -8,9 +8,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { changeKeyFile } from './key-file-change.ts'
-import { KEY_FILE_MAX_BYTES, KEY_RING_STALE_MAX_MS, KeyFile, fileErrorCode, readKeyFile } from './key-file.ts'
+import { KEY_RING_STALE_MAX_MS, KeyFile, changeKeyFile, readKeyFile } from './key-file.ts'
 import { KeyRing, mintKey, revealRing } from './key-ring.ts'
+import { PRIVATE_FILE_MAX_BYTES, fileErrorCode } from './private-file.ts'
 
 const run = promisify(execFile)
 const HOUR_MS = 3_600_000
@@ -61,7 +61,7 @@ test.each<[string, (file: string) => Promise<unknown>, string]>([
   ['is cut off', (file) => writeFile(file, '{ "keys": ['), 'is not JSON'],
   ['is no ring', (file) => writeFile(file, '{}'), 'keys must be a list'],
   ['is a folder', (file) => rm(file).then(() => mkdir(file)), 'is not a regular file'],
-  ['is far too large', (file) => writeFile(file, ' '.repeat(KEY_FILE_MAX_BYTES + 1)), 'is larger than'],
+  ['is far too large', (file) => writeFile(file, ' '.repeat(PRIVATE_FILE_MAX_BYTES + 1)), 'is larger than'],
   ['is a pipe', (file) => rm(file).then(() => run('mkfifo', [file])), 'is not a regular file'],
   ['is a device', (file) => rm(file).then(() => symlink('/dev/zero', file)), 'is not a regular file'],
   ['is a link to nothing', (file) => rm(file).then(() => symlink('nowhere', file)), 'does not exist'],
@@ -307,7 +307,7 @@ test('every time that the file cannot be read is logged, and once how long', asy
 
 test('a file of the greatest size is read', async () => {
   const { file, first } = await opened()
-  await writeFile(file, JSON.stringify(revealRing(first)).padEnd(KEY_FILE_MAX_BYTES))
+  await writeFile(file, JSON.stringify(revealRing(first)).padEnd(PRIVATE_FILE_MAX_BYTES))
 
   expect(readKeyFile(file).ring.current.id).toBe(first.current.id)
 })

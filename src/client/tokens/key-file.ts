@@ -3,30 +3,27 @@
  * restart. A change that cannot be read is logged, and the previous ring stays in use for a limited time: without the file, a
  * process cannot know which keys were retired.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import type { BigIntStats } from 'node:fs'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { KeyRing, isSameRing } from './key-ring.ts'
+import { KeyRing, isSameRing, revealRing } from './key-ring.ts'
 import type { KeySource } from './key-ring.ts'
+import { parsePrivateJson, privateFileVersion, readPrivateFile } from './private-file.ts'
+import type { PrivateFileErrors, PrivateText } from './private-file.ts'
+import { changePrivateFile } from './private-file-change.ts'
 
 /** The interval of checks for a change of the file. */
 const CHECK_EVERY_MS = 1_000
 /** How long a process uses keys that it can no longer compare with the file. */
 export const KEY_RING_STALE_MAX_MS = 60_000
-/** Room for far more retired ids than rotations produce. */
-export const KEY_FILE_MAX_BYTES = 1_048_576
-/** The permission bits of users other than the owner. */
-const OPEN_TO_OTHERS = 0o077n
-/** A pipe that replaces the file between check and open must not block the process. Windows has no such flag. */
-const OPEN_FLAGS = constants.O_RDONLY | ((constants as { O_NONBLOCK?: number }).O_NONBLOCK ?? 0)
 
-interface Read {
+const keyFileErrors: PrivateFileErrors = {
+  missing: (file, problem) => errorOf('signing_keys_missing', file, problem),
+  unusable: (file, problem) => errorOf('invalid_keys', file, problem),
+}
+
+interface Read extends Omit<PrivateText, 'text'> {
   readonly ring: KeyRing
-  /** Identifies the version of the file, its owner and its mode. */
-  readonly version: string
-  readonly isOpenToOthers: boolean
 }
 
 export class KeyFile implements KeySource {
@@ -71,7 +68,7 @@ export class KeyFile implements KeySource {
 
   #reload(now: number): void {
     try {
-      if (readVersion(this.#file) !== this.#version) this.#take(readKeyFile(this.#file))
+      if (privateFileVersion(this.#file) !== this.#version) this.#take(readKeyFile(this.#file))
     } catch (error) {
       this.#complain(errorFields(error).error)
       return
@@ -126,46 +123,36 @@ export class KeyFile implements KeySource {
   }
 }
 
-/** Reads a ring. Errors name the file, never its content. */
+/** Reads a ring. Throws `signing_keys_missing` or `invalid_keys`. */
 export function readKeyFile(file: string): Read {
-  const { text, stats } = readOpen(file)
-  if (text.trim() === '') throw missing(file, 'is empty')
-  const isOpenToOthers = process.platform !== 'win32' && (stats.mode & OPEN_TO_OTHERS) !== 0n
-  return { ring: parseRing(file, text), version: versionOf(stats), isOpenToOthers }
+  const { text, ...read } = readPrivateFile(file, keyFileErrors)
+  if (text.trim() === '') throw keyFileErrors.missing(file, 'is empty')
+  return { ring: parseRing(file, text), ...read }
 }
 
-/** Reads through one descriptor, so that content and version match even while the file is replaced. */
-function readOpen(file: string): { readonly text: string; readonly stats: BigIntStats } {
-  let descriptor: number | undefined
+/** Replaces the ring in a file, or creates the file, and returns the new ring. */
+export async function changeKeyFile(
+  file: string,
+  runtime: Runtime,
+  change: (ring: KeyRing | undefined) => KeyRing,
+): Promise<KeyRing> {
+  return await changePrivateFile(file, runtime, keyFileErrors, (target) => {
+    const result = change(presentRing(target))
+    return { text: `${JSON.stringify(revealRing(result), null, 2)}\n`, result }
+  })
+}
+
+function presentRing(file: string): KeyRing | undefined {
   try {
-    // Opening a device can have effects, and opening a pipe can block, so the kind of file is checked before.
-    refuseUnlessFile(file, statSync(file, { bigint: true }))
-    descriptor = openSync(file, OPEN_FLAGS)
-    const stats = fstatSync(descriptor, { bigint: true })
-    refuseUnlessFile(file, stats)
-    if (stats.size > KEY_FILE_MAX_BYTES) throw unusable(file, `is larger than ${KEY_FILE_MAX_BYTES} bytes`)
-    return { text: readFileSync(descriptor, 'utf8'), stats }
+    return readKeyFile(file).ring
   } catch (error) {
-    if (error instanceof EngineError) throw error
-    const code = fileErrorCode(error)
-    throw code === 'ENOENT' ? missing(file, 'does not exist') : unusable(file, `cannot be read (${code})`)
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
+    if (error instanceof EngineError && error.code === 'signing_keys_missing') return undefined
+    throw error
   }
 }
 
-function refuseUnlessFile(file: string, stats: BigIntStats): void {
-  if (!stats.isFile()) throw unusable(file, 'is not a regular file')
-}
-
-/** Discards the error of the JSON parser, which quotes the text and so the secrets. */
 function parseRing(file: string, text: string): KeyRing {
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch {
-    throw unusable(file, 'is not JSON')
-  }
+  const document = parsePrivateJson(file, text, keyFileErrors)
   try {
     return KeyRing.parse(document)
   } catch (error) {
@@ -174,29 +161,6 @@ function parseRing(file: string, text: string): KeyRing {
   }
 }
 
-/** Returns the version of the file; undefined if there is none, so that the read that follows reports why. */
-function readVersion(file: string): string | undefined {
-  try {
-    return versionOf(statSync(file, { bigint: true }))
-  } catch {
-    return undefined
-  }
-}
-
-/** A change of the owner or the mode is a change of the file: it can make it readable, or readable to others. */
-function versionOf({ dev, ino, size, mtimeNs, ctimeNs, uid, gid, mode }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs, uid, gid, mode].join(' ')
-}
-
-/** Returns the system's code of an error, such as `ENOENT`. */
-export function fileErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-}
-
-function missing(file: string, problem: string): EngineError {
-  return new EngineError('signing_keys_missing', { field: 'keys', message: `The file ${file} ${problem}.` })
-}
-
-function unusable(file: string, problem: string): EngineError {
-  return new EngineError('invalid_keys', { field: 'keys', message: `The file ${file} ${problem}.` })
+function errorOf(code: 'signing_keys_missing' | 'invalid_keys', file: string, problem: string): EngineError {
+  return new EngineError(code, { field: 'keys', message: `The file ${file} ${problem}.` })
 }

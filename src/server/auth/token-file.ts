@@ -3,8 +3,15 @@
  * again when it has changed, so a revoked token is refused within a second.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
-import { checkNamespace, checkPrincipal } from '../../client/index.ts'
+import {
+  changePrivateFile,
+  checkNamespace,
+  checkPrincipal,
+  parsePrivateJson,
+  privateFileVersion,
+  readPrivateFile,
+} from '../../client/index.ts'
+import type { PrivateFileErrors, PrivateText } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidConfiguration } from '../../options/invalid-input.ts'
 import { oneOf, required, shape, wholeNumber } from '../../options/shape.ts'
@@ -23,12 +30,15 @@ export interface StoredToken {
   readonly createdAt: number
 }
 
+interface Read extends Omit<PrivateText, 'text'> {
+  readonly tokens: readonly StoredToken[]
+}
+
 const PREFIX = 'fft_'
 const TOKEN_BYTES = 32
 const TOKEN_MAX = 1_000
-const FILE_MAX_BYTES = 1_048_576
+const VERSION = 1
 const CHECK_EVERY_MS = 1_000
-const OWNER_ONLY = 0o600
 
 const HASH = /^[0-9a-f]{64}$/
 
@@ -43,19 +53,7 @@ const storedToken = shape<StoredToken>(invalidConfiguration)("{ name: 'deploy', 
   createdAt: required(wholeNumber(0)),
 })
 
-const tokenDocument = shape<{ readonly version: 1; readonly tokens: readonly unknown[] }>(invalidConfiguration)(
-  '{ version: 1, tokens: [] }',
-  {
-    version: required((value, field) => {
-      if (value === 1) return 1
-      throw invalidConfiguration(field, 'The file of tokens was written by a newer version.')
-    }),
-    tokens: required((value, field) => {
-      if (Array.isArray(value) && value.length <= TOKEN_MAX) return value as readonly unknown[]
-      throw invalidConfiguration(field, `${field} must be a list of at most ${TOKEN_MAX} tokens.`)
-    }),
-  },
-)
+const tokenFileErrors: PrivateFileErrors = { missing: unusable, unusable }
 
 /** Makes a token. Only its hash is stored. */
 export function mintToken(): string {
@@ -66,42 +64,45 @@ export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** Returns no tokens for a file that does not exist, if that is permitted. */
-export async function readTokenFile(file: string, mayBeMissing = false): Promise<readonly StoredToken[]> {
-  let text: string
-  try {
-    if ((await stat(file)).size > FILE_MAX_BYTES) throw new Error(`it has more than ${FILE_MAX_BYTES} bytes`)
-    text = await readFile(file, 'utf8')
-  } catch (cause) {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-    if (isMissing && mayBeMissing) return []
-    throw unreadable(file, cause)
-  }
-  try {
-    return tokenDocument(JSON.parse(text), 'file').tokens.map((each, i) => storedToken(each, `tokens[${i}]`))
-  } catch (cause) {
-    throw unreadable(file, cause)
-  }
+/** Throws `invalid_configuration`. Errors never contain what is in the file: another file may have been named by mistake. */
+export function readTokenFile(file: string): Read {
+  const { text, ...read } = readPrivateFile(file, tokenFileErrors)
+  return { tokens: parseTokens(file, text), ...read }
 }
 
-/** Replaces the file in one step, so that a server never reads half of it. */
-export async function writeTokenFile(file: string, tokens: readonly StoredToken[]): Promise<void> {
-  const next = `${file}.${process.pid}.new`
-  try {
-    await using handle = await open(next, 'wx', OWNER_ONLY)
-    await handle.writeFile(`${JSON.stringify({ version: 1, tokens }, null, 2)}\n`)
-    await handle.sync()
-  } catch (cause) {
-    await unlink(next).catch(() => undefined)
-    throw unreadable(file, cause)
-  }
-  await rename(next, file)
+/** Replaces the tokens of a file, or creates the file. `change` gets no tokens if there is no file. */
+export async function changeTokenFile(
+  file: string,
+  runtime: Runtime,
+  change: (tokens: readonly StoredToken[] | undefined) => readonly StoredToken[],
+): Promise<void> {
+  await changePrivateFile(file, runtime, tokenFileErrors, (target) => {
+    const isPresent = privateFileVersion(target) !== undefined
+    const tokens = change(isPresent ? readTokenFile(target).tokens : undefined)
+    return { text: `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`, result: undefined }
+  })
 }
 
-function unreadable(file: string, cause: unknown): EngineError {
-  const why = cause instanceof EngineError ? (cause.detail.message ?? cause.message) : errorFields(cause).error
-  const message = `The file of tokens ${file} cannot be used: ${why}`
-  return new EngineError('invalid_configuration', { field: 'tokens', message }, { cause })
+function parseTokens(file: string, text: string): readonly StoredToken[] {
+  const document = parsePrivateJson(file, text, tokenFileErrors)
+  const { version, tokens }: Readonly<Record<string, unknown>> =
+    typeof document === 'object' && document !== null ? { ...document } : {}
+  if (!Number.isSafeInteger(version) || !Array.isArray(tokens))
+    throw unusable(file, 'has no tokens: it must be a file that flowfabric tokens has made')
+  if (version !== VERSION) throw unusable(file, 'was written by a newer version')
+  if (tokens.length > TOKEN_MAX) throw unusable(file, `has more than ${TOKEN_MAX} tokens`)
+  return tokens.map((each: unknown, i) => {
+    try {
+      return storedToken(each, `tokens[${i}]`)
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error
+      throw unusable(file, `has no valid token at ${error.detail.field ?? `tokens[${i}]`}`)
+    }
+  })
+}
+
+function unusable(file: string, problem: string): EngineError {
+  return invalidConfiguration('tokens', `The file of tokens ${file} ${problem}.`)
 }
 
 /** Finds the principal of a token. */
@@ -110,73 +111,67 @@ export class TokenFile {
   readonly #runtime: Pick<Runtime, 'monotonic'>
   readonly #log: Log
   #tokens: readonly StoredToken[]
-  #version: string
+  /** The version that was read; undefined while the file cannot be read. */
+  #version: string | undefined
   #checkedAt: number
-  #checking: Promise<void> | undefined
+  #isOpenToOthers = false
 
-  private constructor(
-    file: string,
-    runtime: Pick<Runtime, 'monotonic'>,
-    log: Log,
-    read: { readonly tokens: readonly StoredToken[]; readonly version: string },
-  ) {
+  /** Throws `invalid_configuration` if the file cannot be used. */
+  constructor(file: string, runtime: Pick<Runtime, 'monotonic'>, log: Log) {
     this.#file = file
     this.#runtime = runtime
     this.#log = log
+    this.#checkedAt = runtime.monotonic()
+    const read = readTokenFile(file)
     this.#tokens = read.tokens
     this.#version = read.version
-    this.#checkedAt = runtime.monotonic()
+    this.#warnOfOthers(read)
   }
 
-  /** Throws `invalid_configuration` if the file cannot be used. */
-  static async open(file: string, runtime: Pick<Runtime, 'monotonic'>, log: Log): Promise<TokenFile> {
-    const version = await versionOf(file)
-    return new TokenFile(file, runtime, log, { tokens: await readTokenFile(file), version })
-  }
-
-  async principalOf(token: string): Promise<Principal | undefined> {
-    await this.#refresh()
+  principalOf(token: string): Principal | undefined {
+    this.#refresh()
     const given = Buffer.from(hashOf(token), 'hex')
     const found = this.#tokens.find(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), given))
     return found && { name: found.name, role: found.role, namespace: found.namespace }
   }
 
-  async #refresh(): Promise<void> {
-    if (this.#runtime.monotonic() - this.#checkedAt < CHECK_EVERY_MS) return
-    this.#checking ??= this.#check().finally(() => (this.#checking = undefined))
-    await this.#checking
+  /** While the file cannot be read, every use checks it. */
+  #refresh(): void {
+    const now = this.#runtime.monotonic()
+    if (this.#version !== undefined && now - this.#checkedAt < CHECK_EVERY_MS) return
+    this.#checkedAt = now
+    if (this.#version !== undefined && privateFileVersion(this.#file) === this.#version) return
+    try {
+      const read = readTokenFile(this.#file)
+      this.#tokens = read.tokens
+      this.#version = read.version
+      this.#warnOfOthers(read)
+      this.#log.info({ file: this.#file, tokenCount: read.tokens.length }, 'the tokens of the server have changed')
+    } catch (error) {
+      this.#refuseAll(error)
+    }
   }
 
   /** A file that cannot be read accepts no token: one of them may have been revoked. */
-  async #check(): Promise<void> {
-    try {
-      const version = await versionOf(this.#file)
-      if (version !== this.#version) {
-        this.#tokens = await readTokenFile(this.#file)
-        this.#version = version
-        this.#log.info({ file: this.#file, tokenCount: this.#tokens.length }, 'the tokens of the server have changed')
-      }
-      this.#checkedAt = this.#runtime.monotonic()
-    } catch (error) {
-      if (this.#version !== UNKNOWN) {
-        this.#log.error(
-          { file: this.#file, ...errorFields(error) },
-          'the file of tokens cannot be read; all tokens are refused until it can',
-        )
-      }
-      this.#tokens = []
-      this.#version = UNKNOWN
+  #refuseAll(error: unknown): void {
+    if (this.#version !== undefined) {
+      this.#log.error(
+        { file: this.#file, ...errorFields(error) },
+        'the file of tokens cannot be read; all tokens are refused until it can',
+      )
     }
+    this.#tokens = []
+    this.#version = undefined
   }
-}
 
-const UNKNOWN = ''
-
-async function versionOf(file: string): Promise<string> {
-  try {
-    const { ino, size, mtimeNs } = await stat(file, { bigint: true })
-    return `${ino}.${size}.${mtimeNs}`
-  } catch (cause) {
-    throw unreadable(file, cause)
+  /** Another user who can change the file can add a token. */
+  #warnOfOthers({ isOpenToOthers }: Read): void {
+    if (isOpenToOthers && !this.#isOpenToOthers) {
+      this.#log.warn(
+        { file: this.#file },
+        'other users can read or change the file of tokens; run chmod 600 on the file',
+      )
+    }
+    this.#isOpenToOthers = isOpenToOthers
   }
 }

@@ -29,7 +29,7 @@ export async function startServer(fabric: Fabric, options: StartServerOptions): 
       `Other machines reach ${host}, and requests would need no credentials. Pass a file of tokens with --tokens (see flowfabric tokens --help), listen on ${HOST_DEFAULT} behind a proxy, or accept this with --open.`,
     )
   }
-  const authenticate = tokensFile === undefined ? undefined : await byTokensOf(tokensFile, fabric)
+  const authenticate = tokensFile === undefined ? undefined : byTokensOf(tokensFile, fabric)
   const isUnguarded = isLocal && authenticate === undefined
   const handler = createHandler(fabric, {
     ...(authenticate === undefined ? {} : { authenticate }),
@@ -40,10 +40,10 @@ export async function startServer(fabric: Fabric, options: StartServerOptions): 
   return await serve({ handler, runtime: fabric.runtime, host, ...(port === undefined ? {} : { port }) })
 }
 
-async function byTokensOf(file: string, { runtime, log }: Fabric): Promise<Authenticate> {
-  const tokens = await TokenFile.open(file, runtime, log)
-  return async (request) => {
+function byTokensOf(file: string, { runtime, log }: Fabric): Authenticate {
+  const tokens = new TokenFile(file, runtime, log)
+  return (request) => {
     const token = bearerToken(request)
-    return token === undefined ? undefined : await tokens.principalOf(token)
+    return token === undefined ? undefined : tokens.principalOf(token)
   }
 }

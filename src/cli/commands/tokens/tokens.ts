@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { checkNamespace, checkPrincipal, invalidInput, show } from '../../../client/index.ts'
-import { hashOf, mintToken, readTokenFile, writeTokenFile } from '../../../server/auth/token-file.ts'
+import { changeTokenFile, hashOf, mintToken, readTokenFile } from '../../../server/auth/token-file.ts'
 import type { StoredToken } from '../../../server/auth/token-file.ts'
 import { roles } from '../../../server/auth/principal.ts'
 import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
@@ -29,7 +29,7 @@ export function tokensCommand(shell: Shell): Command {
     .description('the tokens that the HTTP API accepts: create, list, revoke')
     .addCommand(createCommand(shell))
     .addCommand(listCommand())
-    .addCommand(revokeCommand())
+    .addCommand(revokeCommand(shell))
     .addHelpText('after', examples(['tokens create deploy --role operator', 'tokens list', 'tokens revoke deploy']))
 }
 
@@ -45,10 +45,6 @@ function createCommand({ runtime }: Shell): Command {
       const name = checkPrincipal(given, 'name')
       const role = oneOf(roles, flags.role, '--role')
       const namespace = parseGiven(globalsOf(command).namespace, (text) => checkNamespace(text, '--namespace'))
-      const tokens = await readTokenFile(file, true)
-      if (tokens.some((token) => token.name === name)) {
-        throw invalidInput('name', `${show(name)} has a token already: revoke it, or choose another name.`)
-      }
       const token = mintToken()
       const stored: StoredToken = {
         name,
@@ -57,7 +53,11 @@ function createCommand({ runtime }: Shell): Command {
         createdAt: runtime.now(),
         ...dropUndefined({ namespace }),
       }
-      await writeTokenFile(file, [...tokens, stored])
+      await changeTokenFile(file, runtime, (tokens = []) => {
+        if (tokens.some((present) => present.name === name))
+          throw invalidInput('name', `${show(name)} has a token already: revoke it, or choose another name.`)
+        return [...tokens, stored]
+      })
       const output = outputOf(command)
       await output.answer({ name, role, namespace, token }, () => token)
       output.remark(`This token is shown once. ${printable(file)} has its hash.`)
@@ -70,13 +70,13 @@ function listCommand(): Command {
     .option('--file <path>', FILE_TEXT)
     .addHelpText('after', examples(['tokens list --file ./flowfabric.tokens']))
     .action(async (flags: FileFlag, command: Command) => {
-      const tokens = await readTokenFile(requireTokensFile(process.env, flags.file))
+      const { tokens } = readTokenFile(requireTokensFile(process.env, flags.file))
       const items = tokens.map(({ name, role, namespace, createdAt }) => ({ name, role, namespace, createdAt }))
       await outputOf(command).answer({ items }, () => tableOf(items))
     })
 }
 
-function revokeCommand(): Command {
+function revokeCommand({ runtime }: Shell): Command {
   return new Command('revoke')
     .description('remove a token; servers refuse it within a second')
     .argument('<name>', 'its name')
@@ -84,10 +84,11 @@ function revokeCommand(): Command {
     .addHelpText('after', examples(['tokens revoke deploy --file ./flowfabric.tokens']))
     .action(async (name: string, flags: FileFlag, command: Command) => {
       const file = requireTokensFile(process.env, flags.file)
-      const tokens = await readTokenFile(file)
-      const rest = tokens.filter((token) => token.name !== name)
-      if (rest.length === tokens.length) throw invalidInput('name', `${show(name)} has no token in ${file}.`)
-      await writeTokenFile(file, rest)
+      await changeTokenFile(file, runtime, (tokens = readTokenFile(file).tokens) => {
+        const rest = tokens.filter((token) => token.name !== name)
+        if (rest.length === tokens.length) throw invalidInput('name', `${show(name)} has no token in ${file}.`)
+        return rest
+      })
       await outputOf(command).answer({ name, kind: 'revoked' }, () => `${printable(name)} revoked`)
     })
 }

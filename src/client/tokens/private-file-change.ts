@@ -1,16 +1,14 @@
 /**
- * Changes a key file atomically. A lock file serializes changes. The new file is synced to disk before it replaces the old
- * one, and only its owner can read it.
+ * Changes a private file atomically. A lock file serializes changes, so that none is lost. The new file is synced to disk before
+ * it replaces the old one, and only its owner can read it.
  */
 import { mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
-import { KEY_FILE_MAX_BYTES, fileErrorCode, readKeyFile } from './key-file.ts'
-import { revealRing } from './key-ring.ts'
-import type { KeyRing } from './key-ring.ts'
+import { PRIVATE_FILE_MAX_BYTES, fileErrorCode } from './private-file.ts'
+import type { PrivateFileErrors } from './private-file.ts'
 
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
@@ -20,27 +18,25 @@ const LOCK_RETRY_MS = 20
 /** Links that are followed to a file that does not exist, as many as Linux follows. */
 const LINK_COUNT_MAX = 40
 
-/** Replaces the ring in a file, or creates the file, and returns the new ring. */
-export async function changeKeyFile(
-  file: string,
-  runtime: Runtime,
-  change: (ring: KeyRing | undefined) => KeyRing,
-): Promise<KeyRing> {
-  const target = await targetOf(file)
-  await mkdir(path.dirname(target), { recursive: true, mode: OWNER_ONLY_FOLDER })
-  await using _lock = await lockOf(target, runtime)
-  const ring = change(presentRing(target))
-  await replace(target, `${JSON.stringify(revealRing(ring), null, 2)}\n`)
-  return ring
+export interface FileChange<T> {
+  readonly text: string
+  /** What the caller of the change gets. */
+  readonly result: T
 }
 
-function presentRing(file: string): KeyRing | undefined {
-  try {
-    return readKeyFile(file).ring
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'signing_keys_missing') return undefined
-    throw error
-  }
+/** Replaces a file, or creates it. `change` gets the file that a chain of symbolic links leads to. */
+export async function changePrivateFile<T>(
+  file: string,
+  runtime: Runtime,
+  errors: PrivateFileErrors,
+  change: (target: string) => FileChange<T>,
+): Promise<T> {
+  const target = await targetOf(file)
+  await mkdir(path.dirname(target), { recursive: true, mode: OWNER_ONLY_FOLDER })
+  await using _lock = await lockOf(target, runtime, errors)
+  const { text, result } = change(target)
+  await replace(target, text, errors)
+  return result
 }
 
 /** Follows symbolic links, also to a file that does not exist yet, so that the target is written and the link stays. */
@@ -65,7 +61,7 @@ async function linkAt(file: string): Promise<string | undefined> {
   }
 }
 
-async function lockOf(file: string, runtime: Runtime): Promise<AsyncDisposable> {
+async function lockOf(file: string, runtime: Runtime, errors: PrivateFileErrors): Promise<AsyncDisposable> {
   const lock = `${file}.lock`
   const lastAt = runtime.monotonic() + LOCK_WAIT_MS
   for (;;) {
@@ -76,22 +72,22 @@ async function lockOf(file: string, runtime: Runtime): Promise<AsyncDisposable> 
     } catch (error) {
       if (fileErrorCode(error) !== 'EEXIST') throw error
     }
-    if (runtime.monotonic() >= lastAt) throw locked(lock)
+    if (runtime.monotonic() >= lastAt) throw locked(file, lock, errors)
     await sleep(runtime, LOCK_RETRY_MS)
   }
 }
 
-/** A stale lock is never broken automatically: two processes that did so at once could lose a key. */
-function locked(lock: string): EngineError {
-  const message = `The lock file ${lock} exists, so another process is changing the keys. If none is, a change was interrupted: remove the lock file.`
-  return new EngineError('invalid_keys', { field: 'keys', message })
+/** A stale lock is never broken automatically: two processes that did so at once could lose a change. */
+function locked(file: string, lock: string, errors: PrivateFileErrors): Error {
+  return errors.unusable(
+    file,
+    `is being changed by another process, because the lock file ${lock} exists. If no process is, a change was interrupted: remove the lock file`,
+  )
 }
 
-async function replace(file: string, text: string): Promise<void> {
-  if (Buffer.byteLength(text) > KEY_FILE_MAX_BYTES) {
-    const message = `The file ${file} would be larger than ${KEY_FILE_MAX_BYTES} bytes: start a new file elsewhere.`
-    throw new EngineError('invalid_keys', { field: 'keys', message })
-  }
+async function replace(file: string, text: string, errors: PrivateFileErrors): Promise<void> {
+  if (Buffer.byteLength(text) > PRIVATE_FILE_MAX_BYTES)
+    throw errors.unusable(file, `would be larger than ${PRIVATE_FILE_MAX_BYTES} bytes: start a new file elsewhere`)
   const draft = `${file}.new`
   // A draft left by an interrupted change may belong to another user, so it is not reused.
   await rm(draft, { force: true })
@@ -107,7 +103,7 @@ async function replace(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file))
 }
 
-/** A rotation by root must not take the file from the user whose processes read it. */
+/** A change by root must not take the file from the user whose processes read it. */
 async function keepOwner(file: string, draft: FileHandle): Promise<void> {
   try {
     const { uid, gid } = await stat(file)

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemRuntime, virtualRuntime } from '../../runtime/index.ts'
-import { changeKeyFile } from './key-file-change.ts'
-import { readKeyFile } from './key-file.ts'
+import { changeKeyFile, readKeyFile } from './key-file.ts'
 import { KeyRing, mintKey, revealRing } from './key-ring.ts'
 
 const HOUR_MS = 3_600_000
@@ -67,7 +66,7 @@ const PROCESS_TIMEOUT_MS = 60_000
 
 test('changes by several processes are not lost either', { timeout: PROCESS_TIMEOUT_MS }, async () => {
   const script = `
-    import { changeKeyFile } from ${JSON.stringify(path.join(import.meta.dirname, 'key-file-change.ts'))}
+    import { changeKeyFile } from ${JSON.stringify(path.join(import.meta.dirname, 'key-file.ts'))}
     import { KeyRing, mintKey } from ${JSON.stringify(path.join(import.meta.dirname, 'key-ring.ts'))}
     import { systemRuntime } from ${JSON.stringify(path.join(import.meta.dirname, '../../runtime/index.ts'))}
     for (let i = 0; i < 5; i++) {
