@@ -2,16 +2,22 @@
  * Every parser of what comes from outside, fed with random texts and with valid ones that were damaged: it returns a value or
  * an error of the catalogue, and never fails in another way. FLOWFABRIC_FUZZ_SECONDS sets how long each is tried.
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { Client } from '../../src/client/client.ts'
 import { parseDuration } from '../../src/client/define/duration.ts'
+import { task } from '../../src/client/define/task.ts'
 import { decodeCursor, encodeCursor } from '../../src/client/events/event-cursor.ts'
+import { decodeFrameCursor, encodeFrameCursor } from '../../src/client/streams/frame-cursor.ts'
 import { KeyRing, mintKey, revealRing } from '../../src/client/tokens/key-ring.ts'
 import { Tokens } from '../../src/client/tokens/token.ts'
 import { parseExecutionId, parseFlowId } from '../../src/client/transport/ids.ts'
 import { record } from '../../src/kernel/model/any-record.fixture.ts'
 import { EngineError } from '../../src/kernel/engine-error.ts'
+import { hashOf, readTokenFile } from '../../src/server/auth/token-file.ts'
 import { silentLog, virtualRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/open/location.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
@@ -90,6 +96,18 @@ test('key rings', async () => {
   )
 })
 
+test('files of bearer tokens', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'flowfabric-fuzz-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'tokens')
+  const token = { name: 'ada', role: 'operator', namespace: 'acme', sha256: hashOf('secret'), createdAt: 1 }
+  const document = fc.constant(JSON.stringify({ version: 1, tokens: [token] }))
+  await fuzz(fc.oneof(fc.json(), damaged(document)), (text) => {
+    writeFileSync(file, text)
+    for (const { name, sha256 } of readTokenFile(file).tokens) expect([name, sha256].join('')).not.toBe('')
+  })
+})
+
 test('locations', async () => {
   const known = fc.constantFrom(
     'memory:',
@@ -119,17 +137,46 @@ test('cursors of subscriptions', async () => {
   })
 })
 
+test('cursors of streams', async () => {
+  const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+  const cursor = fc
+    .record({ createdAt: whole, life: whole, chunk: whole, sequence: whole, live: whole, attempt: whole })
+    .map(encodeFrameCursor)
+  await fuzz(fc.oneof(fc.anything(), cursor, damaged(cursor)), (text) => {
+    for (const part of Object.values(decodeFrameCursor(text))) expect(Number.isSafeInteger(part)).toBe(true)
+  })
+})
+
+test('cron expressions', async () => {
+  const runtime = virtualRuntime()
+  await using client = new Client(await openStore('memory:', { runtime }), runtime)
+  const field = fc.oneof(
+    fc.constantFrom('*', '*/5', '0', '1-5', '31', '2', 'MON', 'L', '5#2', 'LW', '15W', '?', '1,2', '+1', '@daily'),
+    fc.integer({ min: -1, max: 70 }).map(String),
+  )
+  const cron = fc.array(field, { minLength: 4, maxLength: 7 }).map((fields) => fields.join(' '))
+  const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'Mars/Base', '', '+02:00')
+  await fuzz(fc.tuple(fc.oneof(cron, damaged(cron), anyText), zone), async ([text, timeZone]) => {
+    const handle = await client.schedule('fuzz', { task: task<undefined>('t'), cron: text, timeZone })
+    const { next } = await handle.describe({ next: 3 })
+    expect(next.every((firing, i) => i === 0 || firing.at > (next[i - 1]?.at ?? 0))).toBe(true)
+  })
+})
+
 test('cursors of lists, on a store that compares them', async () => {
   const runtime = virtualRuntime()
   await using client = new Client(await openStore('sqlite::memory:', { runtime }), runtime)
   const base36 = fc.string({ unit: fc.constantFrom('0', '1', '9', 'a', 'f', 'z'), minLength: 1, maxLength: 30 })
   const cursor = fc
-    .tuple(fc.constantFrom('l1', 'w1'), base36, base36)
+    .tuple(fc.constantFrom('l1', 'w1', 's1', 'k1'), base36, base36)
     .map(([kind, score, id]) => `${kind}.${score}.${id}`)
   await fuzz(fc.oneof(anyText, cursor, damaged(cursor)), async (text) => {
     await onlyKnownErrors(() => client.list({ cursor: text }))
     await onlyKnownErrors(() => client.flows({ cursor: text }))
     await onlyKnownErrors(() => client.waitpoints({ cursor: text }))
+    await onlyKnownErrors(() => client.workers({ cursor: text }))
+    await onlyKnownErrors(() => client.schedules({ cursor: text }))
+    await onlyKnownErrors(() => client.limits.describe('any', { cursor: text }))
   })
 })
 
