@@ -73,6 +73,11 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['n'],
     load: async () => (await import('./fairness.ts')).fairness,
   },
+  limits: {
+    stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
+    options: ['n'],
+    load: async () => (await import('./limits.ts')).limits,
+  },
   http: {
     stores: ['sqlite', 'memory', 'valkey', 'postgres', 'valkey-cluster'],
     load: async () => (await import('./http.ts')).http,

@@ -14,7 +14,7 @@ export const client = {
     executions: ['checks', 'define', 'transport', 'events', 'journal', 'limits', 'streams', 'workers', 'session'],
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'limits', 'session'],
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],
-    lanes: ['checks', 'transport', 'session'],
+    lanes: ['checks', 'define', 'transport', 'limits', 'session'],
     schedules: ['checks', 'define', 'transport', 'executions', 'limits', 'lists', 'session'],
   },
   /** The session joins the transport and the token signer; every capability is a set of functions over it. */

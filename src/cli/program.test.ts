@@ -9,6 +9,7 @@ const COMMANDS = [
   ...['server', 'tokens', 'tokens create', 'tokens list', 'tokens revoke'],
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate'],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
+  ...['lanes limit', 'lanes unlimit'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],

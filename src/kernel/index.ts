@@ -303,6 +303,7 @@ export type {
   Schedule,
   Lane,
   LaneHold,
+  LaneLimit,
   RecordType,
   RecordTypes,
   Rotation,
@@ -387,6 +388,7 @@ export type { Holder, KeyUsage } from './operations/limits/describe-limit.ts'
 export type { KeyWake } from './operations/limits/wake-waiting.ts'
 export type { PermitReturn, ReturnAnswer } from './operations/limits/return-permits.ts'
 export type { NextRoom } from './rules/limit-usage.ts'
+export { laneLimitName, laneOfLimit } from './rules/lane-state.ts'
 export type { LimitKey } from './lifecycle/limits/gauges.ts'
 export type { Closing } from './lifecycle/limits/gates.ts'
 export type { PermitsAtHand } from './lifecycle/limits/claim-admission.ts'

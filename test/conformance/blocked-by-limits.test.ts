@@ -126,6 +126,7 @@ conforms('work that needs a limit', ({ fabric, given, clock, flows }) => {
         weight: undefined,
         changedAt: clock.now(),
         isCopying: undefined,
+        limit: undefined,
       })
 
       expect(await claimed({ permits: [{ ...atHand, takesBlocked: true }] })).toEqual([])

@@ -1,8 +1,9 @@
 /** An operator holds a lane or one of its tasks, and divides workers between lanes. */
 import { describe, expect, test } from 'vitest'
 import { task } from '../../src/client/index.ts'
-import { LANE_TASK_COUNT_MAX } from '../../src/kernel/index.ts'
+import { LANE_TASK_COUNT_MAX, laneLimitName } from '../../src/kernel/index.ts'
 import type { ConfigureLaneInput, Lane, SubmitFlowInput } from '../../src/kernel/index.ts'
+import { limitPartition } from '../../src/stores/partitions.ts'
 import { CLASS, LANE } from './given.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
@@ -216,5 +217,80 @@ conforms('a lane', ({ fabric, flows, given, clock }) => {
     expect(await lane.resume()).toMatchObject({ state: 'active' })
 
     expect(await working.until(submitted.result())).toBe('Hello, Ada')
+  })
+
+  describe('with a limit', () => {
+    const sleepFor = (ms: number) => new Promise<void>((resolve) => fabric.runtime.after(ms, resolve))
+
+    /** Two tasks of the lane, and the handlers of both that have started and that run. */
+    function twoTasks() {
+      const seen = { starts: 0, running: 0, most: 0 }
+      const started = new Map<number, () => void>()
+      /** Resolves with the start of so many handlers. */
+      const startOf = (count: number) => new Promise<void>((resolve) => started.set(count, resolve))
+      const run = async () => {
+        seen.starts += 1
+        seen.running += 1
+        seen.most = Math.max(seen.most, seen.running)
+        started.get(seen.starts)?.()
+        await sleepFor(20)
+        seen.running -= 1
+      }
+      const tasks = ['mail.send', 'mail.sort'].map((name) => task(name, { lane: 'mail' }))
+      return { seen, startOf, tasks, handlers: tasks.map((definition) => definition.handle(run)) }
+    }
+
+    const submitAll = (working: Working, tasks: ReturnType<typeof twoTasks>['tasks'], count: number) => {
+      const each = tasks.flatMap((definition) => Array.from({ length: count }, () => working.client.submit(definition)))
+      return working.until(Promise.all(each))
+    }
+
+    test('runs as many of all its tasks as the limit allows, over two workers, also of what waited before', async () => {
+      await using one = new Working(fabric)
+      await using two = new Working(fabric)
+      const { seen, tasks, handlers } = twoTasks()
+      const executions = await submitAll(one, tasks, 6)
+      const status = await one.client.lane('mail').limit({ concurrency: 2 }, { by: 'ops' })
+
+      const workers = [one.work(handlers), two.work(handlers)]
+      one.maintain()
+      await one.until(Promise.all(executions.map((execution) => execution.result())))
+
+      expect(status).toMatchObject({ lane: 'mail', limit: { concurrency: 2 } })
+      expect(seen).toEqual({ starts: 12, running: 0, most: 2 })
+      await one.until(Promise.all(workers.map((worker) => worker.close())))
+      const { records } = await fabric.dump(limitPartition(laneLimitName('mail'), fabric.store.settings))
+      expect(records.filter((record) => record.type === 'gauge').map(({ heldCount }) => heldCount)).toEqual([0])
+      expect(await one.client.limits.list()).toEqual([])
+    })
+
+    test('is changed live, says what blocks, and starts everything once the limit is removed', async () => {
+      await using working = new Working(fabric)
+      const { seen, startOf, tasks, handlers } = twoTasks()
+      const lane = working.client.lane('mail')
+      await lane.limit({ rate: { count: 2, per: '1h' } })
+      const executions = await submitAll(working, tasks, 6)
+      const second = startOf(2)
+      working.work(handlers)
+      working.maintain()
+      await working.until(second)
+      const blocked = async () => (await working.client.lanes('mail'))[0]?.counts.rate_limited
+      for (let tick = 0; tick < 500 && (await blocked()) !== 10; tick++) await working.elapse(5)
+      const waiting = await Promise.all(executions.map((execution) => execution.why()))
+      expect(waiting.filter(({ text }) => text.includes("for the limit of lane 'mail': 2 of 2"))).toHaveLength(10)
+      expect(await working.client.lanes('mail')).toMatchObject([
+        { limit: { rate: { count: 2, windowMs: 3_600_000 } }, counts: { rate_limited: 10 } },
+      ])
+
+      const fifth = startOf(5)
+      await lane.limit({ rate: { count: 5, per: '1h' } })
+      await working.until(fifth)
+      await working.elapse(50)
+      expect(seen.starts).toBe(5)
+
+      expect(await lane.unlimit()).toMatchObject({ limit: undefined })
+      await working.until(Promise.all(executions.map((execution) => execution.result())))
+      expect(await lane.unlimit()).toMatchObject({ limit: undefined })
+    })
   })
 })

@@ -383,7 +383,15 @@ conforms('schedules', ({ fabric, given, clock }) => {
     const lane = { id: 'main', version: 1, hold: { state: 'draining', at: 1, by: 'ada', reason: undefined } } as const
     const [, second] = minutes(2)
     await fabric.run('applyLane', {
-      lane: { type: 'lane', ...lane, tasks: [], weight: undefined, changedAt: 1, isCopying: undefined },
+      lane: {
+        type: 'lane',
+        ...lane,
+        tasks: [],
+        weight: undefined,
+        changedAt: 1,
+        isCopying: undefined,
+        limit: undefined,
+      },
     })
     await passMinutes(1)
     await fabric.run('applyLane', {
@@ -396,6 +404,7 @@ conforms('schedules', ({ fabric, given, clock }) => {
         weight: undefined,
         changedAt: 2,
         isCopying: undefined,
+        limit: undefined,
       },
     })
     await passMinutes(1)

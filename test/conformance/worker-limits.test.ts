@@ -192,18 +192,19 @@ conforms('limits of running handlers', ({ fabric }) => {
       options: { readonly leaseTtl?: number } = {},
     ) => {
       const cap = limit('one', { concurrency: 1 })
+      const begun = Promise.withResolvers<undefined>()
       let hasBegun = false
       const { definition, handler, running } = limited([cap], async (input, context) => {
         if (input.tenant === 'next') return 'ran'
         if (hasBegun) return 'again'
         hasBegun = true
+        begun.resolve(undefined)
         return await run(input, context)
       })
       const worker = working.work([handler], options)
       working.maintain()
       const [holder] = await submitAll(working, definition, [job()])
-      await working.elapse(10)
-      expect(hasBegun).toBe(true)
+      await working.until(begun.promise)
       const [next] = await submitAll(working, definition, [job({ tenant: 'next' })])
       return { holder: holder!, next: next!, worker, running, handler, cap }
     }

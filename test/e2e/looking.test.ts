@@ -290,25 +290,32 @@ describe('lanes', () => {
     })
   })
 
-  test('pauses, weighs and resumes a lane, and shows who holds it', async () => {
+  test('pauses, weighs, limits and resumes a lane, and shows who holds it', async () => {
     const place = stocked()
 
     const paused = await place.run(['lanes', 'pause', 'slow', '--reason', 'an incident'])
     const task = await place.run(['lanes', 'drain', 'default', '--task', 'greet'])
     const weighed = await place.run(['lanes', 'weigh', 'slow', '2'])
+    const limited = await place.run(['lanes', 'limit', 'slow', '--concurrency', '2', '--rate', '10/15s'])
     const shown = await place.run(['lanes', '--rates'])
+    const unlimited = await place.run(['lanes', 'unlimit', 'slow'])
+    const unclear = await place.run(['lanes', 'limit', 'slow'])
     const refused = await place.run(['submit', 'greet', '{}'])
     const resumed = await place.json('lanes', 'resume', 'slow')
 
-    expect([paused, task, weighed].map(({ stdout }) => stdout)).toEqual([
+    expect([paused, task, weighed, limited, unlimited].map(({ stdout }) => stdout)).toEqual([
       'Lane slow is paused.\n',
       'Task greet of lane default is draining.\n',
       'Lane slow has weight 2.\n',
+      'Lane slow is limited to 10/15s, 2 at once.\n',
+      'Lane slow has no limit.\n',
     ])
     expect(shown.stdout).toMatch(/^slow .* paused by \S+ \(an incident\) +report$/m)
-    expect(shown.stdout.split('\n')[0]).toMatch(/IN\/MIN +OUT\/MIN +WEIGHT +HELD/)
+    expect(shown.stdout.split('\n')[0]).toMatch(/IN\/MIN +OUT\/MIN +WEIGHT +LIMIT +HELD/)
+    expect(unclear.stderr).toContain('neither a rate nor a concurrency')
     expect(refused.stderr).toContain('is being drained and accepts no new work')
     expect(resumed).toMatchObject({ lane: 'slow', state: 'active', weight: 2 })
+    expect(resumed).not.toHaveProperty('limit')
   })
 })
 

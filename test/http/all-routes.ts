@@ -252,6 +252,11 @@ async function fleet(served: Served): Promise<void> {
   expect(await ok('disableLane', { params })).toMatchObject({ state: 'disabled' })
   expect(await ok('resumeLane', { params })).toMatchObject({ state: 'active' })
   expect(await ok('setLaneWeight', { params, body: { weight: 3 } })).toMatchObject({ weight: 3 })
+  const limited = { concurrency: 2, perMinute: 60, reason: 'a smaller plan' }
+  expect(await ok('limitLane', { params, body: limited })).toMatchObject({
+    limit: { concurrency: 2, rate: { count: 60, windowMs: 60_000 } },
+  })
+  expect(await ok('unlimitLane', { params })).not.toHaveProperty('limit')
   expect(itemsOf(await ok('listLanes', { query: { rates: true } })).map(({ lane }) => lane)).toContain('slow')
 
   const [worker] = itemsOf(await ok('listWorkers'))

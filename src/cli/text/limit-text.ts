@@ -73,7 +73,7 @@ function roomText({ next }: KeyUsage): string {
   return next.afterMs === 0 ? 'now' : `in ${durationText(next.afterMs)}`
 }
 
-function rateText(rate: Rate | undefined): string {
+export function rateText(rate: Rate | undefined): string {
   return rate === undefined ? NOTHING : `${rate.count}/${durationText(rate.windowMs)}`
 }
 

@@ -1,10 +1,14 @@
-/** One lane: pause, resume, drain or disable it or one of its tasks, and give it a weight. */
+/** One lane: pause, resume, drain or disable it or one of its tasks, give it a weight, and limit it. */
 import { required, shape } from '../../options/shape.ts'
-import { LANE_WEIGHT_MAX, LANE_WEIGHT_MIN } from '../../kernel/index.ts'
-import type { ConfigureLaneInput, Lane, LaneHold } from '../../kernel/index.ts'
+import { LANE_WEIGHT_MAX, LANE_WEIGHT_MIN, laneLimitName } from '../../kernel/index.ts'
+import type { ConfigureLaneInput, Lane, LaneHold, LaneLimit } from '../../kernel/index.ts'
 import { copyLane } from '../../stores/lane-copy.ts'
-import { STORE_PARTITION } from '../../stores/partitions.ts'
+import { STORE_PARTITION, limitPartition } from '../../stores/partitions.ts'
 import { checkLane, checkPrincipal, checkReason, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { limitTerms } from '../define/limit.ts'
+import type { LimitOptions } from '../define/limit.ts'
+import type { LimitChange } from '../limits/limit-calls.ts'
+import { wakeBlocked } from '../limits/wake-blocked.ts'
 import type { Session } from '../session.ts'
 import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
 import { unwrap } from '../transport/unwrap.ts'
@@ -32,6 +36,8 @@ export interface LaneStatus {
   /** The tasks that are held while the lane is not. */
   readonly tasks: readonly { readonly task: string; readonly hold: LaneHold }[]
   readonly weight: number | undefined
+  /** What limits its executions together. */
+  readonly limit: LaneLimit | undefined
 }
 
 const holdOptions = shape<HoldLaneOptions>()("{ reason: 'the provider is down' }", {
@@ -39,6 +45,8 @@ const holdOptions = shape<HoldLaneOptions>()("{ reason: 'the provider is down' }
   reason: checkReason,
   by: checkPrincipal,
 })
+
+const limitChange = shape<LimitChange>()("{ reason: 'a smaller plan' }", { reason: checkReason, by: checkPrincipal })
 
 const laneSettings = shape<LaneSettings>()('{ weight: 3 }', { weight: required(checkWeight), by: checkPrincipal })
 
@@ -76,6 +84,40 @@ export class LaneHandle {
     return await this.#change({ lane: this.name, weight, by })
   }
 
+  /**
+   * Limits the executions of the lane together: how many run at once, how many start in a time, or both. It replaces an earlier
+   * limit of the lane. Running executions continue, and those that wait keep their order.
+   *
+   * @example
+   * await fabric.lane('mail').limit({ concurrency: 20, perMinute: 600 }, { reason: 'a smaller plan' })
+   */
+  async limit(options: LimitOptions, change: LimitChange = {}): Promise<LaneStatus> {
+    const limit = limitTerms(options)
+    const { by = 'client', reason } = limitChange(change, 'change')
+    const name = laneLimitName(this.name)
+    await this.#session.runIn(limitPartition(name, this.#session.settings), 'defineLimit', {
+      name,
+      ...limit,
+      by,
+      reason,
+    })
+    const status = await this.#change({ lane: this.name, limit, by, reason })
+    // Also if nothing has changed: an earlier call may not have woken everything.
+    await wakeBlocked(this.#session, name)
+    return status
+  }
+
+  /** Removes the limit of the lane, and wakes the executions that it has blocked. */
+  async unlimit(change: LimitChange = {}): Promise<LaneStatus> {
+    const { by = 'client', reason } = limitChange(change, 'change')
+    const name = laneLimitName(this.name)
+    const status = await this.#change({ lane: this.name, limit: 'none', by, reason })
+    // Claims that read the lane before ask for a permit of a limit that limits nothing.
+    await this.#session.runIn(limitPartition(name, this.#session.settings), 'deleteLimit', { name, by, reason })
+    await wakeBlocked(this.#session, name)
+    return status
+  }
+
   #hold(state: ConfigureLaneInput['state'], options: HoldLaneOptions): Promise<LaneStatus> {
     const { by = 'client', ...rest } = holdOptions(options)
     return this.#change({ lane: this.name, state, by, ...rest })
@@ -91,8 +133,8 @@ export class LaneHandle {
   }
 }
 
-export function laneStatus({ id, hold, tasks, weight }: Lane): LaneStatus {
-  return { lane: id, state: hold?.state ?? 'active', hold, tasks, weight }
+export function laneStatus({ id, hold, tasks, weight, limit }: Lane): LaneStatus {
+  return { lane: id, state: hold?.state ?? 'active', hold, tasks, weight, limit }
 }
 
 function checkWeight(value: unknown, field: string): number {

@@ -1,7 +1,7 @@
 /** What the lanes of a store have waiting and running, what operators have set for them, and how fast they move. */
 import { boolean, shape } from '../../options/shape.ts'
 import { parseClass } from '../../kernel/index.ts'
-import type { LaneHold, Position, PublicState } from '../../kernel/index.ts'
+import type { LaneHold, LaneLimit, Position, PublicState } from '../../kernel/index.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { STORE_PARTITION, partitionsOf } from '../../stores/partitions.ts'
 import { checkLane } from '../checks/names.ts'
@@ -25,6 +25,8 @@ export interface LaneSummary {
   /** The tasks that are held while the lane is not. */
   readonly heldTasks: LaneStatus['tasks']
   readonly weight: number | undefined
+  /** What limits its executions together. */
+  readonly limit: LaneLimit | undefined
   /** Only if asked for. */
   readonly rates?: LaneRates
 }
@@ -64,8 +66,18 @@ export async function listLanes(
   )
   return names.sort().map((name) => {
     const { tasks, counts, waitingSince } = counted.get(name) ?? newCount()
-    const { state = 'active', hold, tasks: heldTasks = [], weight } = settings.get(name) ?? {}
-    const summary = { lane: name, tasks: [...tasks].sort(), counts, waitingSince, state, hold, heldTasks, weight }
+    const { state = 'active', hold, tasks: heldTasks = [], weight, limit } = settings.get(name) ?? {}
+    const summary = {
+      lane: name,
+      tasks: [...tasks].sort(),
+      counts,
+      waitingSince,
+      state,
+      hold,
+      heldTasks,
+      weight,
+      limit,
+    }
     return rates === undefined ? summary : { ...summary, rates: rates.get(name) ?? { inPerMinute: 0, outPerMinute: 0 } }
   })
 }

@@ -1,6 +1,6 @@
 /** The limits of a store, and how full they are. */
 import { EngineError } from '../../kernel/engine-error.ts'
-import { LIMIT_PAGE_MAX } from '../../kernel/index.ts'
+import { LIMIT_PAGE_MAX, laneOfLimit } from '../../kernel/index.ts'
 import type { Holder, Instant, KeyUsage, Limit, Position, Rate } from '../../kernel/index.ts'
 import { shape, wholeNumber } from '../../options/shape.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
@@ -58,7 +58,8 @@ export async function listLimits(session: Session): Promise<LimitInfo[]> {
     let cursor: string | undefined
     for (let page = 0; page < PAGES_MAX; page++) {
       const { result } = await session.runIn(partition, 'listLimits', { limit: LIMIT_PAGE_MAX, cursor })
-      found.push(...result.limits)
+      // Those of lanes are shown with their lanes.
+      found.push(...result.limits.filter(({ id }) => laneOfLimit(id) === undefined))
       cursor = result.cursor
       if (cursor === undefined) break
     }

@@ -1,4 +1,5 @@
 /** Formats why a limit blocks an execution: which key, how full it is, how many are ahead, and when it has room. */
+import { laneOfLimit } from '../../kernel/index.ts'
 import type { Instant, KeyUsage, Limit, LimitBlock, LimitCause } from '../../kernel/index.ts'
 
 /** The limit that blocks an execution, as it is now. */
@@ -12,7 +13,9 @@ export interface BlockingLimit {
 /** `now` is undefined if the limit is not known: it was not asked, or does not exist. */
 export function limitText(since: Instant, block: LimitBlock, now: BlockingLimit | undefined): string {
   const { limit, key, ahead, aheadLimit, until } = block
-  const name = key === '' ? `the limit '${limit}'` : `the limit '${limit}' with the key '${key}'`
+  const lane = laneOfLimit(limit)
+  const plain = lane === undefined ? `the limit '${limit}'` : `the limit of lane '${lane}'`
+  const name = key === '' ? plain : `${plain} with the key '${key}'`
   const before = ahead >= aheadLimit ? `At least ${ahead} executions are` : aheadText(ahead)
   const cause = now === undefined ? causeText[block.cause] : usageText(now)
   const next = now === undefined ? '' : ` ${roomText(now)}`

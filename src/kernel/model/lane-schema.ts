@@ -1,6 +1,7 @@
 /** The settings of a lane, as they are stored. New fields, words and variants go to the end. */
 import { flag, frozenList, frozenObject, maybe, number, rare, record, text, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
+import { rate } from './limit-schema.ts'
 
 const laneHold = frozenObject({
   /**
@@ -17,6 +18,16 @@ const laneHold = frozenObject({
 /** What an operator has stopped in a lane, or for one task of it. */
 export type LaneHold = Infer<typeof laneHold>
 
+const laneLimit = frozenObject({
+  /** How much of the lane may start in a sliding window. */
+  rate: maybe(rate),
+  /** How much of the lane may run at once. */
+  concurrency: maybe(whole),
+})
+
+/** What limits all executions of a lane together. */
+export type LaneLimit = Infer<typeof laneLimit>
+
 const taskHold = frozenObject({ task: text, hold: laneHold })
 
 export const lane = record('lane', {
@@ -32,6 +43,8 @@ export const lane = record('lane', {
   changedAt: whole,
   /** Set on the original while copies may be of an earlier version. */
   isCopying: rare(flag),
+  /** What every execution of the lane needs a permit of. The limit itself is defined in its own partition. */
+  limit: rare(laneLimit),
 })
 
 /**

@@ -6,7 +6,7 @@ import { executionId } from './base-records.ts'
 import { flag, frozenList, frozenObject, maybe, rare, record, text, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
-const rate = frozenObject({
+export const rate = frozenObject({
   /** The weight that may be admitted in any interval of the window's length. */
   count: whole,
   windowMs: whole,

@@ -60,7 +60,7 @@ export type {
   Unadmitted,
   Unwinding,
 } from './execution-schema.ts'
-export type { Lane, LaneHold } from './lane-schema.ts'
+export type { Lane, LaneHold, LaneLimit } from './lane-schema.ts'
 export type {
   Edge,
   EdgeGroup,

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import type { HoldLaneOptions, LaneHandle, LaneStatus } from '../../client/index.ts'
 import { publicStates } from '../../kernel/index.ts'
-import { LANE_WEIGHT_MAX, LANE_WEIGHT_MIN, NAME_BYTES } from '../../kernel/limits.ts'
+import { LANE_WEIGHT_MAX, LANE_WEIGHT_MIN, LIMIT_COUNT_MAX, NAME_BYTES } from '../../kernel/limits.ts'
 import { actorOf } from '../auth/principal.ts'
 import { json, route } from '../routes/route.ts'
 import type { RouteCall } from '../routes/route.ts'
-import { by, instant, page, reason } from '../schemas/common.ts'
+import { by, duration, instant, page, reason } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 
 const laneState = z.enum(['active', 'paused', 'draining', 'disabled'])
@@ -21,6 +21,14 @@ const hold = z
   .meta({ id: 'LaneHold' })
 const heldTasks = z.array(z.object({ task: z.string(), hold }))
 
+const laneLimit = z
+  .object({
+    rate: z.object({ count: z.int(), windowMs: z.int() }).optional(),
+    concurrency: z.int().optional(),
+  })
+  .describe('What limits its executions together.')
+  .meta({ id: 'LaneLimit' })
+
 const laneStatus = z
   .object({
     lane: z.string(),
@@ -28,6 +36,7 @@ const laneStatus = z
     hold: hold.optional(),
     tasks: heldTasks.describe('Tasks that are held while the lane is not.'),
     weight: z.number().optional(),
+    limit: laneLimit.optional(),
   })
   .meta({ id: 'LaneStatus' })
 
@@ -41,9 +50,22 @@ const laneSummary = z
     hold: hold.optional(),
     heldTasks,
     weight: z.number().optional(),
+    limit: laneLimit.optional(),
     rates: z.object({ inPerMinute: z.number(), outPerMinute: z.number() }).optional(),
   })
   .meta({ id: 'Lane' })
+
+const count = z.int().min(1).max(LIMIT_COUNT_MAX).optional()
+const limitBody = z.strictObject({
+  perSecond: count,
+  perMinute: count,
+  perHour: count,
+  perDay: count,
+  rate: z.strictObject({ count: z.int().min(1).max(LIMIT_COUNT_MAX), per: duration }).optional(),
+  concurrency: count,
+  reason: reason.optional(),
+  by,
+})
 
 const holdBody = z.strictObject({
   task: z.string().min(1).max(NAME_BYTES).optional().describe('Only this task of the lane.'),
@@ -137,6 +159,37 @@ export const laneRoutes = [
     handle: async ({ client, params, principal, body }) => ({
       status: 200,
       body: await client.lane(params.lane).configure({ weight: body.weight, by: actorOf(principal, body.by) }),
+    }),
+  }),
+  route({
+    name: 'limitLane',
+    method: 'PUT',
+    path: '/v1/lanes/{lane}/limit',
+    tag: 'lanes',
+    summary: 'Limit the executions of a lane together, by a rate, a concurrency or both',
+    access: 'operator',
+    scope: 'store',
+    body: limitBody,
+    errors: ERRORS,
+    answers: { 200: json(laneStatus, 'What is set for the lane now.') },
+    handle: async ({ client, params, principal, body: { reason: why, by: who, ...terms } }) => ({
+      status: 200,
+      body: await client.lane(params.lane).limit(drop(terms), drop({ reason: why, by: actorOf(principal, who) })),
+    }),
+  }),
+  route({
+    name: 'unlimitLane',
+    method: 'DELETE',
+    path: '/v1/lanes/{lane}/limit',
+    tag: 'lanes',
+    summary: 'Remove the limit of a lane',
+    access: 'operator',
+    scope: 'store',
+    errors: ERRORS,
+    answers: { 200: json(laneStatus, 'What is set for the lane now.') },
+    handle: async ({ client, params, principal }) => ({
+      status: 200,
+      body: await client.lane(params.lane).unlimit({ by: actorOf(principal, undefined) }),
     }),
   }),
 ]

@@ -3,8 +3,11 @@ import { Command } from 'commander'
 import type { LaneStatus } from '../../../client/index.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
+import { termsOf, withTerms } from '../../args/limit-terms.ts'
+import type { TermFlags } from '../../args/limit-terms.ts'
 import { loginName } from '../../args/operator-identity.ts'
 import type { Shell } from '../../session/shell.ts'
+import { rateText } from '../../text/limit-text.ts'
 
 interface HoldFlags {
   readonly task?: string
@@ -43,6 +46,46 @@ export function weighCommand(shell: Shell): Command {
         await output.answer(status, () => `Lane ${lane} has weight ${status.weight}.`)
       })
     })
+}
+
+interface LimitFlags extends TermFlags {
+  readonly reason?: string
+}
+
+export function limitCommand(shell: Shell): Command {
+  return withTerms(new Command('limit'), '')
+    .description('limit the executions of a lane together; what is left out is not limited')
+    .argument('<lane>', 'the lane')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples(['lanes limit mail --concurrency 20 --per-minute 600']))
+    .action(async (lane: string, { reason, ...flags }: LimitFlags, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const change = { by: loginName(), ...dropUndefined({ reason }) }
+        const status = await fabric.lane(lane).limit(termsOf(flags), change)
+        await output.answer(status, () => `Lane ${lane} is limited to ${laneLimitText(status.limit)}.`)
+      })
+    })
+}
+
+export function unlimitCommand(shell: Shell): Command {
+  return new Command('unlimit')
+    .description('remove the limit of a lane')
+    .argument('<lane>', 'the lane')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples(['lanes unlimit mail']))
+    .action(async (lane: string, { reason }: Pick<LimitFlags, 'reason'>, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const status = await fabric.lane(lane).unlimit({ by: loginName(), ...dropUndefined({ reason }) })
+        await output.answer(status, () => `Lane ${lane} has no limit.`)
+      })
+    })
+}
+
+/** Such as `600/1m, 20 at once`. */
+export function laneLimitText(limit: LaneStatus['limit']): string {
+  const rate = limit?.rate === undefined ? [] : [rateText(limit.rate)]
+  const concurrency = limit?.concurrency === undefined ? [] : [`${limit.concurrency} at once`]
+  return [...rate, ...concurrency].join(', ')
 }
 
 function statusText({ lane, state, tasks }: LaneStatus, task: string | undefined): string {

@@ -8,11 +8,11 @@ import type { Output } from '../../text/output.ts'
 import type { Session, Shell } from '../../session/shell.ts'
 import { table } from '../../text/table.ts'
 import { durationText } from '../../text/time-text.ts'
-import { holdCommand, weighCommand } from './change-lane.ts'
+import { holdCommand, laneLimitText, limitCommand, unlimitCommand, weighCommand } from './change-lane.ts'
 
 export function lanesCommand(shell: Shell): Command {
   return new Command('lanes')
-    .description('the lanes, with the number of executions in each state; pause, drain, resume and weigh them')
+    .description('the lanes, with the number of executions in each state; pause, drain, resume, weigh and limit them')
     .argument('[lane]', 'only this lane')
     .option('--rates', 'also how many executions came and ended in the last minute')
     .option('--watch', 'show them again every second, until ctrl-c')
@@ -21,6 +21,8 @@ export function lanesCommand(shell: Shell): Command {
     .addCommand(holdCommand(shell, 'disable', 'refuse submits and stop claims'))
     .addCommand(holdCommand(shell, 'resume', 'end a pause, a drain or a disablement'))
     .addCommand(weighCommand(shell))
+    .addCommand(limitCommand(shell))
+    .addCommand(unlimitCommand(shell))
     .addHelpText('after', examples(['lanes', 'lanes --watch', 'lanes pause slow --reason "the provider is down"']))
     .action(async (lane: string | undefined, flags: LanesFlags, command: Command) => {
       await shell.withFabric(command, {}, async (session) => {
@@ -59,6 +61,7 @@ function lanesText(items: readonly LaneSummary[], output: Output, now: number): 
     numbers('in/min', ({ rates }) => rates?.inPerMinute),
     numbers('out/min', ({ rates }) => rates?.outPerMinute),
     { name: 'weight', isNumber: true, text: ({ weight }) => weight?.toString() },
+    { name: 'limit', isNumber: false, text: ({ limit }) => (limit === undefined ? undefined : laneLimitText(limit)) },
     { name: 'held', isNumber: false, text: heldText },
   ]
   const shown = columns.filter(({ text }) => items.some((item) => text(item) !== undefined))

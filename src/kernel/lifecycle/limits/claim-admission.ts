@@ -4,10 +4,13 @@ import { gateId, gatedIndex } from '../../model/indexes.ts'
 import type { Gate } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Execution, LimitRef } from '../../model/records.ts'
+import { laneLimitName } from '../../rules/lane-state.ts'
 import type { Tx } from '../../tx.ts'
 import { closeGate, gateBefore } from './gates.ts'
 import type { Closing } from './gates.ts'
 import type { LimitKey } from './gauges.ts'
+
+const NO_LIMITS: readonly LimitRef[] = []
 
 /** Permits of one key and weight that the process of a claim holds and does not use. */
 export interface PermitsAtHand extends Omit<LimitRef, 'instead'> {
@@ -44,7 +47,7 @@ export type Admission =
 
 /** Decides about one execution. One that undoes its steps is not limited. */
 export function admissionOf(tx: Tx, execution: Execution, hand: Hand): Admission {
-  const limits = limitsOf(execution)
+  const limits = limitsOf(tx, execution)
   if (limits.length === 0) return { kind: 'admitted' }
   const places: number[] = []
   for (const needed of limits) {
@@ -102,10 +105,25 @@ function placeIn({ permits, used }: Hand, { limit, key, weight, instead }: Limit
 }
 
 /** The permits that an execution needs now. What continues has been counted by the rate before. */
-export function limitsOf({ limits, next, unwinding }: Execution): readonly LimitRef[] {
-  if (limits === undefined || unwinding !== undefined) return []
+export function limitsOf(tx: Tx, execution: Execution): readonly LimitRef[] {
+  const { next, unwinding } = execution
+  if (unwinding !== undefined) return NO_LIMITS
+  const limits = allLimitsOf(tx, execution)
   if (next !== 'continue') return limits
   return limits.map(({ limit, key, instead }) => ({ limit, key, weight: 0, instead }))
+}
+
+/** Its own limits, and that of its lane. */
+function allLimitsOf(tx: Tx, { lane, limits = NO_LIMITS }: Execution): readonly LimitRef[] {
+  if (tx.get('lane', lane)?.limit === undefined) return limits
+  return limits.concat([{ limit: laneLimitName(lane), key: '', weight: 1, instead: undefined }])
+}
+
+/** Returns what an execution needs of a limit, also if the limit of its lane was removed since its claim. */
+export function neededOf(execution: Execution, limit: string, key: string): LimitRef | undefined {
+  for (const needed of execution.limits ?? NO_LIMITS) if (needed.limit === limit && needed.key === key) return needed
+  const isOfLane = limit === laneLimitName(execution.lane) && key === ''
+  return isOfLane ? { limit, key, weight: 1, instead: undefined } : undefined
 }
 
 /** The executions that gates block and for which permits are at hand, in the order in which they are claimed. */

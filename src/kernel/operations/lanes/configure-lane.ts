@@ -1,7 +1,7 @@
 /** Changes the settings of a lane in the partition of the whole store. Execution partitions get a copy of them afterwards. */
 import { LANE_TASK_COUNT_MAX } from '../../limits.ts'
 import { laneSubject } from '../../model/events.ts'
-import type { Lane, LaneHold } from '../../model/lane-schema.ts'
+import type { Lane, LaneHold, LaneLimit } from '../../model/lane-schema.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -14,6 +14,8 @@ export interface ConfigureLaneInput {
   readonly state?: LaneHold['state'] | 'active' | undefined
   /** If absent, the weight stays as it is. */
   readonly weight?: number | undefined
+  /** If absent, the limit stays as it is. */
+  readonly limit?: LaneLimit | 'none' | undefined
   readonly by: string
   readonly reason?: string | undefined
 }
@@ -29,7 +31,9 @@ export function configureLane(tx: Tx, input: ConfigureLaneInput): ConfigureLaneR
     return refused('too_many_held_tasks', { limit: LANE_TASK_COUNT_MAX })
   }
   const weight = input.weight ?? before.weight
-  const isUnchanged = hold === before.hold && tasks === before.tasks && weight === before.weight
+  const limit = limitAfter(before.limit, input.limit)
+  const isUnchanged =
+    hold === before.hold && tasks === before.tasks && weight === before.weight && limit === before.limit
   if (isUnchanged) return { kind: 'lane_unchanged', lane: before }
 
   const lane: Lane = {
@@ -38,6 +42,7 @@ export function configureLane(tx: Tx, input: ConfigureLaneInput): ConfigureLaneR
     hold,
     tasks,
     weight,
+    limit,
     changedAt: tx.now,
     isCopying: true,
   }
@@ -56,7 +61,20 @@ function newLane(id: string): Lane {
     weight: undefined,
     changedAt: 0,
     isCopying: undefined,
+    limit: undefined,
   }
+}
+
+/** Returns the limit after a change: the same object if nothing has changed. */
+function limitAfter(before: LaneLimit | undefined, given: ConfigureLaneInput['limit']): LaneLimit | undefined {
+  if (given === undefined) return before
+  if (given === 'none') return undefined
+  const isSame =
+    before !== undefined &&
+    before.concurrency === given.concurrency &&
+    before.rate?.count === given.rate?.count &&
+    before.rate?.windowMs === given.rate?.windowMs
+  return isSame ? before : given
 }
 
 /** Returns what is held after a change. A hold that has the state already stays as it is. */

@@ -7,6 +7,7 @@ import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { neededOf } from '../../lifecycle/limits/claim-admission.ts'
 import { closeGate } from '../../lifecycle/limits/gates.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
 import { blockUnadmitted } from '../../lifecycle/phases.ts'
@@ -35,7 +36,7 @@ export function blockExecution(tx: Tx, input: BlockInput): BlockResult {
     return { kind: execution.state.phase === 'ended' ? 'already_dropped' : 'already_blocked' }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
-  const needed = neededOf(execution, input)
+  const needed = neededOf(execution, input.limit, input.key)
   if (needed === undefined) return refusedFor('limit_not_needed', execution)
 
   if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
@@ -51,11 +52,6 @@ export function blockExecution(tx: Tx, input: BlockInput): BlockResult {
 /** The attempt of the fence is undone, so only its lease can be compared. */
 function wasBlocked({ lastLease }: Execution, fence: Fence): boolean {
   return lastLease?.how === 'blocked' && lastLease.id === fence.leaseId && lastLease.epoch === fence.epoch
-}
-
-function neededOf({ limits }: Execution, { limit, key }: Closing): LimitRef | undefined {
-  for (const needed of limits ?? []) if (needed.limit === limit && needed.key === key) return needed
-  return undefined
 }
 
 /** What has started keeps its steps, and waits. So does everything while the limit is not usable at all. */

@@ -335,7 +335,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload, readyFor
     journal: claimedJournal(execution.journal),
     unwinding: execution.unwinding,
     parent: parentRefOf(execution),
-    limits: limitsOf(execution),
+    limits: limitsOf(tx, execution),
     isAdmitted: state.unadmitted === undefined,
     readyForMs,
   }

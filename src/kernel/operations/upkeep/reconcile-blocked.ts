@@ -2,11 +2,13 @@
  * Checks that a gate will release every execution that a limit blocks, lane by lane: restores gates that are missing, and opens
  * those that the due pass has missed. A repair means a fault elsewhere, and is reported.
  */
+import { neededOf } from '../../lifecycle/limits/claim-admission.ts'
 import { releaseBehind } from '../../lifecycle/limits/gates.ts'
 import { BLOCKED_RECONCILE_COUNT, GATE_RELEASE_MAX, LIMIT_OVERDUE_MS } from '../../limits.ts'
 import { QUEUES_INDEX, gateId, laneIndex } from '../../model/indexes.ts'
 import type { Position } from '../../model/order.ts'
-import type { Execution } from '../../model/records.ts'
+import type { Execution, LimitRef } from '../../model/records.ts'
+import { laneLimitName } from '../../rules/lane-state.ts'
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
 import type { Tx } from '../../tx.ts'
@@ -74,7 +76,7 @@ function reconcile(tx: Tx, execution: Execution, repaired: BlockedProblem[]): vo
   if (state.phase !== 'blocked' || state.gate === undefined) return
   const gate = tx.get('gate', state.gate)
   if (gate === undefined) {
-    const needed = execution.limits?.find(({ limit, key }) => gateId(limit, key) === state.gate)
+    const needed = neededBehind(execution, state.gate)
     if (needed === undefined) return tx.fault('an execution is blocked by a limit that it does not need', id)
     const { limit, key } = needed
     // The cause is not known any more. The first execution that the gate releases asks for a permit, and learns the cause.
@@ -86,4 +88,11 @@ function reconcile(tx: Tx, execution: Execution, repaired: BlockedProblem[]): vo
   if (gate.until + LIMIT_OVERDUE_MS > tx.now) return
   releaseBehind(tx, gate, gate.permits)
   repaired.push({ problem: 'overdue_gate', executionId: id })
+}
+
+/** Returns what an execution needs of the limit of a gate. */
+function neededBehind(execution: Execution, gate: string): LimitRef | undefined {
+  const own = execution.limits?.find(({ limit, key }) => gateId(limit, key) === gate)
+  const ofLane = laneLimitName(execution.lane)
+  return own ?? (gateId(ofLane, '') === gate ? neededOf(execution, ofLane, '') : undefined)
 }
