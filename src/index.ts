@@ -74,6 +74,7 @@ export type {
 export type { NextFiring, ScheduleDescription, ScheduleSummary } from './client/schedules/schedule-description.ts'
 export type { ListSchedulesOptions, SchedulePage } from './client/schedules/schedule-listing.ts'
 export type { FairShare } from './client/define/fairness.ts'
+export type { ReadToken, ReadTokenOptions } from './client/journal/read-token.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'
 export type { KeysOption } from './client/tokens/keys-option.ts'

@@ -1,6 +1,8 @@
 /** What a program imports from `flowfabric/server`. */
 export { bearerToken, createHandler, metricsText, nodeListener, startServer } from './server/index.ts'
 export type {
+  Audit,
+  AuditEntry,
   Authenticate,
   HandlerOptions,
   HttpHandler,

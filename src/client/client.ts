@@ -74,8 +74,10 @@ import type { ListSchedulesOptions, SchedulePage } from './schedules/schedule-li
 import { Session, throwing } from './session.ts'
 import type { Throwing } from './session.ts'
 import { noKeys } from './tokens/key-ring.ts'
+import { issueReadToken, verifyReadToken } from './journal/read-token.ts'
+import type { ReadToken, ReadTokenOptions } from './journal/read-token.ts'
 import { Tokens } from './tokens/token.ts'
-import type { TokenSigner } from './tokens/token.ts'
+import type { ReadClaims, TokenSigner } from './tokens/token.ts'
 import { unwrap } from './transport/unwrap.ts'
 import { WorkerHandle } from './workers/worker-handle.ts'
 import { listWorkers } from './workers/worker-listing.ts'
@@ -330,6 +332,25 @@ export class Client implements FlowClient {
     this.try.checkTokenOptions(claims)
     const { waitpoint: view } = await this.#calls.reissueWaitpoint(idOrKey, waitpoint, by)
     return this.try.tokenFor(idOrKey, view, claims)
+  }
+
+  /**
+   * Issues a token with which a page in a browser follows one execution over HTTP: its result, events, frames and summary. Needs
+   * signing keys.
+   *
+   * @example
+   * const { token } = await fabric.readToken(execution.id, { expires: '15m' })
+   */
+  async readToken(idOrKey: string, options: ReadTokenOptions = {}): Promise<ReadToken> {
+    return await issueReadToken(this.#open(), options, () => this.describe(idOrKey, {}))
+  }
+
+  /**
+   * Returns what a token of `readToken` permits.
+   * @internal
+   */
+  async verifyReadToken(token: string): Promise<ReadClaims> {
+    return await verifyReadToken(this.#open(), token)
   }
 
   /** Reads the steps that an execution has recorded, in the order of recording. */

@@ -3,13 +3,15 @@ import { EngineError } from '../kernel/engine-error.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Fabric } from '../fabric/index.ts'
 import { invalidConfiguration, show } from '../options/invalid-input.ts'
-import { shape, unchecked } from '../options/shape.ts'
+import { boolean, shape, unchecked } from '../options/shape.ts'
 import type { Check } from '../options/shape.ts'
 import { errorFields, packageVersion } from '../runtime/index.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import type { Authenticate } from './auth/authenticator.ts'
-import { namespaceOf, refuseUnlessPermitted } from './auth/principal.ts'
-import type { Principal } from './auth/principal.ts'
+import { record } from './auth/audit.ts'
+import type { Audit, AuditEntry } from './auth/audit.ts'
+import { namespaceOf, refuseUnlessPermitted, refuseUnlessReadable, seesValues } from './auth/principal.ts'
+import type { Caller } from './auth/principal.ts'
 import { readForm, readJson } from './http/body.ts'
 import { addSecurityHeaders, givenRequestId } from './http/headers.ts'
 import { checkIdempotencyKey } from './http/idempotency.ts'
@@ -44,6 +46,12 @@ export interface HandlerOptions {
   readonly cors?: readonly string[]
   /** The names that the server answers to; any unless given. For a server without authentication on a machine with browsers. */
   readonly hosts?: readonly string[]
+  /**
+   * Whether viewers get no values of users: inputs, results, values of steps and signals, frames and summaries. Default: false.
+   */
+  readonly redact?: boolean
+  /** Called for each request of an operator that would change something, before it is answered. */
+  readonly audit?: Audit
   /** The engine that runs in this process, to be shown by `GET /v1/scanners`. */
   readonly engine?: Engine
 }
@@ -67,6 +75,8 @@ const handlerOptions = shape<HandlerOptions>(invalidConfiguration)("{ basePath: 
   authenticate: unchecked<Authenticate>(),
   cors: stringList,
   hosts: stringList,
+  redact: boolean,
+  audit: unchecked<Audit>(),
   engine: unchecked<Engine>(),
 })
 
@@ -90,6 +100,13 @@ interface Received {
   readonly url: URL
   readonly requestId: string
   readonly origin: RequestOrigin
+  /** A read token in the query, which is no parameter of a route. */
+  readonly readToken: string | undefined
+  match?: Match
+  caller?: Caller
+  body?: unknown
+  /** The code of the refusal. */
+  code?: string
 }
 
 class HttpApi {
@@ -99,16 +116,21 @@ class HttpApi {
   readonly #authenticator: Authenticator
   readonly #origins: ReadonlySet<string>
   readonly #hosts: ReadonlySet<string> | undefined
+  readonly #isRedacting: boolean
+  readonly #audit: Audit | undefined
   readonly #stopping = new AbortController()
   readonly #open = new Set<Promise<Response>>()
 
   constructor(fabric: Fabric, options: HandlerOptions) {
-    const { basePath = '', authenticate, cors = [], hosts, engine } = handlerOptions(options)
+    const { basePath = '', authenticate, cors = [], hosts, redact = false, audit, engine } = handlerOptions(options)
     const { runtime, log } = fabric
     this.#basePath = basePath
     this.#origins = checkOrigins(cors)
     this.#hosts = hosts && new Set(hosts)
-    this.#authenticator = new Authenticator(authenticate, runtime, log)
+    this.#isRedacting = redact
+    this.#audit = audit
+    const verifyReadToken = (token: string) => fabric.verifyReadToken(token)
+    this.#authenticator = new Authenticator({ authenticate, verifyReadToken, runtime, log })
     let document: string | undefined
     this.#parts = {
       fabric,
@@ -126,7 +148,9 @@ class HttpApi {
   /** Answers every request, whatever goes wrong. */
   async handle(request: Request, origin: RequestOrigin): Promise<Response> {
     const url = new URL(request.url)
-    const received = { request, url, origin, requestId: givenRequestId(request) ?? this.#parts.runtime.uuid() }
+    const readToken = takeReadToken(url)
+    const requestId = givenRequestId(request) ?? this.#parts.runtime.uuid()
+    const received: Received = { request, url, origin, requestId, readToken }
     const answer = this.#answer(received)
     this.#open.add(answer)
     try {
@@ -143,47 +167,51 @@ class HttpApi {
 
   async #answer(received: Received): Promise<Response> {
     const startedAt = this.#parts.runtime.monotonic()
-    let match: Match | undefined
-    let principal: Principal | undefined
     let response: Response
     try {
       if (isPreflight(received.request, this.#origins)) return preflightResponse()
       refuseForeignHost(received.request, received.url, this.#hosts)
-      match = this.#router.find(received.request.method, this.#pathOf(received.url))
+      const match = this.#router.find(received.request.method, this.#pathOf(received.url))
+      received.match = match
       const { route } = match.ready
       if (route.access !== 'token') refuseForeignOrigin(received.request, received.url, this.#origins)
       if (route.access !== 'public' && route.access !== 'token') {
-        principal = await this.#authenticator.principalOf(received.request, received.origin.address)
-        refuseUnlessPermitted(principal, route.access, route.scope)
+        const { request, origin, readToken } = received
+        received.caller = await this.#authenticator.principalOf(request, origin.address, readToken)
+        refuseUnlessPermitted(received.caller, route.access, route.scope)
       }
-      response = await this.#call(received, match, principal)
+      response = await this.#call(received, match)
     } catch (thrown) {
       response = this.#refusal(received, thrown)
     }
     const ms = this.#parts.runtime.monotonic() - startedAt
-    this.#measure(received, match?.ready.route, response.status, ms)
-    this.#report(received, match?.ready.route, principal, response.status, Math.round(ms))
+    this.#measure(received, received.match?.ready.route, response.status, ms)
+    await this.#report(received, response.status, Math.round(ms))
     return response
   }
 
-  async #call(
-    { request, url, requestId }: Received,
-    { ready, params }: Match,
-    principal?: Principal,
-  ): Promise<Response> {
+  async #call(received: Received, { ready, params }: Match): Promise<Response> {
+    const { request, url, requestId, caller } = received
     const { route, querySchema, queryKinds } = ready
     const asked = validated(querySchema, parseQuery(url.searchParams, queryKinds), 'query')
     const { namespace: wanted, ...query } = asked as { readonly namespace?: string }
     const key = request.headers.get('idempotency-key')
     const idempotencyKey = key === null ? undefined : checkIdempotencyKey(key)
-    const namespace = principal && namespaceOf(principal, wanted)
+    const namespace = caller && namespaceOf(caller, wanted)
     const { fabric } = this.#parts
+    const client = namespace === undefined ? fabric : fabric.forNamespace(namespace)
+    if (caller?.execution !== undefined) {
+      const asked = params['id']
+      refuseUnlessReadable(caller, route.isReadable === true, asked && client.try.resolve(asked))
+    }
+    received.body = await this.#bodyOf(route, request)
     const call: RouteCall = {
-      client: namespace === undefined ? fabric : fabric.forNamespace(namespace),
+      client,
       params,
       query,
-      body: await this.#bodyOf(route, request),
-      principal: principal ?? PUBLIC,
+      body: received.body,
+      principal: caller ?? PUBLIC,
+      seesValues: !this.#isRedacting || caller === undefined || seesValues(caller),
       idempotencyKey,
       request,
       requestId,
@@ -215,11 +243,13 @@ class HttpApi {
     throw new EngineError('route_not_found')
   }
 
-  #refusal({ requestId }: Received, thrown: unknown): Response {
+  #refusal(received: Received, thrown: unknown): Response {
+    const { requestId } = received
     // A wait that ends because the server stops was not aborted by its caller.
     const isStopped = thrown instanceof EngineError && thrown.code === 'aborted' && this.#stopping.signal.aborted
     const error = isStopped ? new EngineError('server_stopping', {}, { cause: thrown }) : publicError(thrown)
     const response = problemResponse(error, requestId)
+    received.code = error.code
     if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allowed.join(', '))
     if (response.status < 500) return response
     const fields = { requestId, code: error.code, ...errorFields(error.cause ?? error) }
@@ -239,18 +269,38 @@ class HttpApi {
   }
 
   /** Changes are logged with who asked for them. Paths may contain keys of users, so the log has templates. */
-  #report(
-    { request, requestId }: Received,
-    route: AnyRoute | undefined,
-    principal: Principal | undefined,
-    status: number,
-    ms: number,
-  ): void {
-    const fields = { requestId, method: request.method, route: route?.path, by: principal?.name, status, ms }
-    const isAct =
-      route !== undefined && route.method !== 'GET' && (route.access === 'operator' || route.access === 'admin')
-    if (isAct) this.#parts.log.info({ ...fields, action: route.name }, 'an operator changed something over HTTP')
-    else this.#parts.log.debug(fields, 'answered a request')
+  async #report(received: Received, status: number, ms: number): Promise<void> {
+    const { request, requestId, match, caller } = received
+    const route = match?.ready.route
+    const fields = { requestId, method: request.method, route: route?.path, by: caller?.name, status, ms }
+    if (match === undefined || caller === undefined || !isAct(match.ready.route)) {
+      this.#parts.log.debug(fields, 'answered a request')
+      return
+    }
+    this.#parts.log.info({ ...fields, action: route?.name }, 'an operator changed something over HTTP')
+    if (this.#audit !== undefined) {
+      await record(this.#audit, this.#entryOf(received, match, caller, status), this.#parts.log)
+    }
+  }
+
+  #entryOf(received: Received, { ready, params }: Match, caller: Caller, status: number): AuditEntry {
+    const { url, origin, requestId, body, code } = received
+    const { by, reason } = (body ?? {}) as { readonly by?: unknown; readonly reason?: unknown }
+    const wanted = ready.route.scope === 'store' ? null : url.searchParams.get('namespace')
+    return {
+      at: this.#parts.runtime.now(),
+      requestId,
+      credential: caller.name,
+      role: caller.role,
+      by: typeof by === 'string' ? by : undefined,
+      namespace: wanted ?? caller.namespace,
+      address: origin.address,
+      action: ready.route.name,
+      target: params,
+      reason: typeof reason === 'string' ? reason : undefined,
+      status,
+      code,
+    }
   }
 
   #finished({ request, requestId }: Received, response: Response): Response {
@@ -264,10 +314,24 @@ class HttpApi {
   }
 }
 
+function isAct({ method, access }: AnyRoute): boolean {
+  return method !== 'GET' && (access === 'operator' || access === 'admin')
+}
+
+/** Removes the token from the URL: routes refuse parameters that they do not have. */
+function takeReadToken(url: URL): string | undefined {
+  const token = url.searchParams.get(READ_TOKEN_PARAMETER) ?? undefined
+  if (token !== undefined) url.searchParams.delete(READ_TOKEN_PARAMETER)
+  return token
+}
+
+/** For `EventSource`, which sends no headers. */
+const READ_TOKEN_PARAMETER = 'access_token'
+
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
 
 /** The caller of a route without credentials. */
-const PUBLIC: Principal = { name: 'http', role: 'viewer' }
+const PUBLIC: Caller = { name: 'http', role: 'viewer' }
 
 function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0

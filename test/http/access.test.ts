@@ -1,13 +1,20 @@
 /** Who may do what: roles, namespaces, tokens, browsers. */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { KeyRing } from '../../src/client/index.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import { createHandler } from '../../src/server/handler.ts'
 import type { HttpHandler } from '../../src/server/handler.ts'
+import { auditFile } from '../../src/server/auth/audit.ts'
+import type { AuditEntry } from '../../src/server/auth/audit.ts'
 import { roles } from '../../src/server/auth/principal.ts'
 import { api } from '../../src/server/resources/api.ts'
 import type { AnyRoute } from '../../src/server/routes/route.ts'
 import { startServer } from '../../src/server/node/start-server.ts'
 import { byRole, read, served, startServed, stopServed } from './served.ts'
+import { addition, work } from './story.ts'
 
 function bearer(token: string) {
   return { authorization: `Bearer ${token}` }
@@ -75,6 +82,120 @@ test('a change is recorded for its credential, and only operators may name anoth
   await found.ok('sendSignal', { params: { id: 'a' }, body: { name: 'paid' }, headers: bearer('worker') })
   const { items } = await found.ok('listSignals', { params: { id: 'a' }, headers: bearer('viewer') })
   expect(items).toMatchObject([{ by: { identity: 'ada' } }, { by: { identity: 'worker' } }])
+})
+
+test('a read token reads one execution, as long as it is valid, and nothing else', async () => {
+  const runtime = virtualRuntime()
+  const keys = KeyRing.begin(runtime.now())
+  const fabric = await createFabric('memory:', { log: 'silent', runtime, keys, allNamespaces: true })
+  await using handler = createHandler(fabric, { authenticate: byRole })
+  onTestFinished(() => fabric.close())
+  const ask = async (path: string, token: string, init: RequestInit = {}) =>
+    await read(await handler(new Request(`http://localhost${path}`, { headers: bearer(token), ...init })))
+  const post = (path: string, token: string, body: unknown) => {
+    const headers = { ...bearer(token), 'content-type': 'application/json' }
+    return ask(path, token, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+  for (const id of ['mine', 'other']) await post('/v1/executions', 'worker-acme', { task: 'greet', id })
+  expect((await post('/v1/executions/mine/read-token', 'viewer-acme', {})).status).toBe(403)
+  expect((await post('/v1/executions/mine/read-token', 'worker-acme', { expires: '8d' })).status).toBe(400)
+  expect((await post('/v1/executions/mine/read-token', 'worker', {})).status).toBe(404)
+  const { body } = await post('/v1/executions/mine/read-token', 'worker-acme', { expires: '5m' })
+  const token = String(body['token'])
+  const { id } = (await ask('/v1/executions/mine', 'viewer-acme')).body
+
+  for (const part of ['result', 'frames', 'summary']) {
+    expect([part, (await ask(`/v1/executions/mine/${part}`, token)).status < 300]).toEqual([part, true])
+  }
+  expect((await ask(`/v1/executions/${String(id)}/result`, token)).status).toBe(202)
+  const queried = await handler(new Request(`http://localhost/v1/executions/mine/events?access_token=${token}`))
+  expect([queried.status, queried.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  await queried.body?.cancel()
+  for (const path of [
+    '/v1/executions/other/result',
+    '/v1/executions/mine',
+    '/v1/executions/mine/steps',
+    '/v1/executions',
+    '/v1/events',
+    '/v1/executions/mine/result?namespace=other',
+    '/v1/lanes',
+  ]) {
+    expect([path, (await ask(path, token)).status]).toEqual([path, 403])
+  }
+  expect((await post('/v1/executions/mine/signals', token, { name: 'paid' })).status).toBe(403)
+
+  const forged = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
+  const inQuery = new Request('http://localhost/v1/executions?access_token=admin')
+  expect([(await ask('/v1/executions/mine/result', forged)).status, (await handler(inQuery)).status]).toEqual([
+    401, 401,
+  ])
+  await runtime.advance(300_001)
+  expect((await ask('/v1/executions/mine/result', token)).status).toBe(401)
+})
+
+test('a server that redacts withholds the values of users from viewers only', async () => {
+  const found = await served({ authenticate: byRole, redact: true })
+  await work(found.fabric)
+  const operator = { headers: bearer('operator') }
+  const viewer = { headers: bearer('viewer') }
+  const params = { id: 'a' }
+  await found.ok('submitExecution', { ...operator, body: { task: 'greet', id: 'a', input: 'secret' } })
+  const query = { wait: '20s' }
+  expect(await found.ok('getResult', { ...operator, params, query })).toMatchObject({ result: { greeted: 'secret' } })
+
+  const seen = [
+    await found.ok('getResult', { ...viewer, params }),
+    await found.ok('describeExecution', { ...viewer, params }),
+    await found.ok('listSteps', { ...viewer, params }),
+    await found.ok('listExecutions', viewer),
+    await found.ok('listAttempts', { ...viewer, params }),
+  ]
+  expect(JSON.stringify(seen)).not.toContain('secret')
+  expect(seen[0]).toMatchObject({ outcome: 'completed', valuesWithheld: true })
+  expect(seen[1]).toMatchObject({ state: 'completed', valuesWithheld: true })
+  for (const name of ['listFrames', 'followFrames', 'getSummary', 'followSummary'] as const) {
+    expect([name, ...(await found.refusal(name, { ...viewer, params }))]).toEqual([name, 403, 'forbidden'])
+  }
+  for (const name of ['listSteps', 'listSignals'] as const) {
+    expect((await found.call(name, { ...viewer, params, query: { values: true } })).status).toBe(403)
+  }
+  await found.fabric.submit(addition, { left: 1, right: 2 }, { id: 'sum' })
+  const sum = { params: { id: 'sum' }, query }
+  expect(await found.ok('getFlowResult', { ...viewer, ...sum })).toMatchObject({ valuesWithheld: true })
+  expect(await found.ok('getFlowResult', { ...operator, ...sum })).toMatchObject({ results: { sum: 3 } })
+})
+
+test('each action of an operator leaves an audit entry with who and why, also if it is refused', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-audit-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = path.join(folder, 'audit.jsonl')
+  const found = await served({ authenticate: byRole, audit: auditFile(file), fabric: { allNamespaces: true } })
+  const entries = async () =>
+    (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AuditEntry)
+  await found.ok('submitExecution', { headers: bearer('worker'), body: { task: 'greet', id: 'a', input: 'secret' } })
+  const cancel = { params: { id: 'a' }, body: { reason: 'the customer left', by: 'ada' } }
+  await found.refusal('cancelExecution', { ...cancel, headers: bearer('viewer') })
+  await found.ok('cancelExecution', { ...cancel, headers: bearer('operator') })
+  await found.refusal('cancelExecution', { ...cancel, params: { id: 'b' }, headers: bearer('operator-acme') })
+  await found.ok('pauseLane', { params: { lane: 'slow' }, headers: { ...bearer('admin'), 'x-request-id': 'req-7' } })
+
+  expect(await entries()).toMatchObject([
+    { credential: 'viewer', role: 'viewer', action: 'cancelExecution', status: 403, code: 'forbidden' },
+    {
+      credential: 'operator',
+      by: 'ada',
+      reason: 'the customer left',
+      action: 'cancelExecution',
+      target: { id: 'a' },
+      status: 200,
+    },
+    { credential: 'operator', namespace: 'acme', target: { id: 'b' }, status: 404, code: 'execution_not_found' },
+    { credential: 'admin', role: 'admin', action: 'pauseLane', target: { lane: 'slow' }, requestId: 'req-7' },
+  ])
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
 test('an address that sends many invalid credentials is refused for a while, also with valid ones', async () => {

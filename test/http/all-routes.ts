@@ -172,6 +172,10 @@ async function narrated(served: Served): Promise<void> {
   expect(written.map(({ event }) => event)).toEqual(['frame'])
   expect(written[0]?.data).toMatchObject({ value: { word: 'four' }, sequence: 4 })
   expect(documents.at(-1)?.data).toMatchObject({ document: { stage: 'done' } })
+  const { token } = await ok('issueReadToken', { params, body: { expires: '5m' } })
+  expect(await ok('getResult', { params, headers: { authorization: `Bearer ${String(token)}` } })).toMatchObject({
+    outcome: 'completed',
+  })
   for (const [name, seen] of [
     ['followFrames', written],
     ['followSummary', documents],

@@ -14,6 +14,8 @@ interface ServerFlags {
   readonly tokens?: string
   readonly open?: boolean
   readonly cors?: string[]
+  readonly redact?: boolean
+  readonly audit?: string
   readonly engine: boolean
 }
 
@@ -28,6 +30,8 @@ export function serverCommand(shell: Shell): Command {
     .option('--tokens <file>', `the file of tokens that requests need (default: ${TOKENS_FILE_VARIABLE}, else none)`)
     .option('--open', 'accept requests without credentials on a public address too')
     .option('--cors <origin>', 'an origin whose pages may call the API; can be repeated', collect)
+    .option('--redact', 'withhold inputs, results and other values from viewers')
+    .option('--audit <file>', 'append each action of an operator to a file, as a line of JSON')
     .option('--no-engine', 'run no engine; timers then need one elsewhere')
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['server', 'server --host 0.0.0.0 --tokens ./flowfabric.tokens --port 8080']))
@@ -38,6 +42,8 @@ export function serverCommand(shell: Shell): Command {
         tokensFile: tokensFileOf(process.env, flags.tokens),
         isOpen: flags.open,
         cors: flags.cors,
+        redact: flags.redact,
+        auditFile: flags.audit,
       })
       await shell.withFabric(command, { create: true }, async (session) => {
         using interruption = new Interruption()

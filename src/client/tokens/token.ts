@@ -35,6 +35,14 @@ export interface TokenClaims {
   readonly nonce?: string | undefined
 }
 
+/** The signed claims of a token that reads one execution, and nothing else. */
+export interface ReadClaims {
+  readonly executionId: string
+  readonly namespace: string
+  /** The last moment at which it is valid. */
+  readonly exp: Instant
+}
+
 export interface TokenRequest extends TokenClaims {
   /** The key that signed for this waitpoint before. It signs again while it is valid, so that the token stays the same. */
   readonly keyId?: string | undefined
@@ -59,11 +67,18 @@ export interface TokenSigner {
   issue(request: TokenRequest): string
   /** Throws `missing_token`, `invalid_token` or, for genuine tokens only, `token_expired`. */
   verify(text: unknown): VerifiedToken
+  /** Issues a token that reads one execution. Throws as `issue` does. */
+  issueRead(claims: ReadClaims): string
+  /** Throws as `verify` does. */
+  verifyRead(text: unknown): ReadClaims
 }
 
 /** Bounded so that links with a token pass through mail programs and proxies. */
 export const TOKEN_MAX_LENGTH = 4_096
 const CLAIM_COUNT_MAX = 9
+/** How a token begins that reads one execution. What is signed includes it, so the two kinds of tokens are never confused. */
+export const READ_TOKEN_PREFIX = 'r1.'
+const READ_TOKEN = /^(r1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 const TOKEN = /^(v1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 
 /** A match of the pattern, in which every group has a text: the token, what is signed of it, the key's id, the claims, the MAC. */
@@ -120,18 +135,38 @@ export class Tokens implements TokenSigner {
   }
 
   verify(text: unknown): VerifiedToken {
+    const { keyId, claimed } = this.#verified(text, TOKEN, decodeClaims)
+    return { ...claimed, keyId }
+  }
+
+  issueRead({ executionId, namespace, exp }: ReadClaims): string {
+    const { current } = this.#ring()
+    const claims = Buffer.from(JSON.stringify([executionId, namespace, exp])).toString('base64url')
+    const signed = `${READ_TOKEN_PREFIX}${current.id}.${claims}`
+    return `${signed}.${current.secret.mac(signed)}`
+  }
+
+  verifyRead(text: unknown): ReadClaims {
+    return this.#verified(text, READ_TOKEN, decodeReadClaims).claimed
+  }
+
+  #verified<Claims extends { readonly exp?: Instant | undefined }>(
+    text: unknown,
+    pattern: RegExp,
+    decode: (claims: string) => Claims | undefined,
+  ): { readonly keyId: string; readonly claimed: Claims } {
     if (text === undefined || text === null || text === '') throw new EngineError('missing_token')
-    const parts = typeof text === 'string' && text.length <= TOKEN_MAX_LENGTH ? TOKEN.exec(text) : null
+    const parts = typeof text === 'string' && text.length <= TOKEN_MAX_LENGTH ? pattern.exec(text) : null
     if (parts === null) throw this.#refuse('invalid_token', undefined)
     const [, signed, keyId, claims, mac] = parts as unknown as TokenParts
     const key = this.#ring().find(keyId)
     const isGenuine = isSameMac(mac, (key?.secret ?? this.#decoy).mac(signed))
     if (key === undefined || !isGenuine) throw this.#refuse('invalid_token', keyId)
-    const claimed = decodeClaims(claims)
+    const claimed = decode(claims)
     if (claimed === undefined) throw this.#refuse('invalid_token', keyId)
     const now = this.#runtime.now()
     if (!isWithin(key.notAfter, now) || !isWithin(claimed.exp, now)) throw this.#refuse('token_expired', keyId)
-    return { ...claimed, keyId }
+    return { keyId, claimed }
   }
 
   async #compare(ring: KeyRing): Promise<void> {
@@ -190,6 +225,13 @@ function decodeClaims(text: string): TokenClaims | undefined {
   if (names !== undefined && !(Array.isArray(names) && names.every(isText))) return undefined
   if (nonce !== undefined && !isText(nonce)) return undefined
   return { executionId, waitpointId, target, generation, openedAt, exp, sub, names, nonce }
+}
+
+function decodeReadClaims(text: string): ReadClaims | undefined {
+  const claims = parseJson(Buffer.from(text, 'base64url').toString())
+  if (!Array.isArray(claims)) return undefined
+  const [executionId, namespace, exp] = claims as readonly unknown[]
+  return isText(executionId) && isText(namespace) && isWhole(exp) ? { executionId, namespace, exp } : undefined
 }
 
 function parseJson(text: string): unknown {

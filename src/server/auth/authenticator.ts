@@ -1,10 +1,13 @@
 /** Finds out who sends a request: by a hook of the user or a file of tokens. Without either, every sender is the same. */
+import { READ_TOKEN_PREFIX } from '../../client/index.ts'
+import type { ReadClaims } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import type { ErrorCode } from '../../kernel/errors.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { FailureCounts } from './failures.ts'
 import { ANONYMOUS, checkedPrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
+import type { Caller, Principal } from './principal.ts'
 
 /** Returns the sender of a request, or undefined to refuse it. */
 export type Authenticate = (request: Request) => Principal | undefined | Promise<Principal | undefined>
@@ -16,30 +19,53 @@ export function bearerToken(request: Request): string | undefined {
   return BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
 }
 
-export class Authenticator {
-  readonly #authenticate: Authenticate | undefined
-  readonly #failures: FailureCounts
-  readonly #log: Log
+/** The parts of a server that find out who sends a request. */
+export interface AuthenticatorOptions {
+  readonly authenticate: Authenticate | undefined
+  /** Returns what a read token permits. Throws if it is not valid. */
+  readonly verifyReadToken: (token: string) => Promise<ReadClaims>
+  readonly runtime: Runtime
+  readonly log: Log
+}
 
-  constructor(authenticate: Authenticate | undefined, runtime: Runtime, log: Log) {
-    this.#authenticate = authenticate
-    this.#failures = new FailureCounts(runtime)
-    this.#log = log
+export class Authenticator {
+  readonly #options: AuthenticatorOptions
+  readonly #failures: FailureCounts
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options
+    this.#failures = new FailureCounts(options.runtime)
   }
 
-  async principalOf(request: Request, address: string | undefined): Promise<Principal> {
-    if (this.#authenticate === undefined) return ANONYMOUS
+  /** `readToken` is a token in the query, which only readers of one execution may send there. */
+  async principalOf(request: Request, address: string | undefined, readToken: string | undefined): Promise<Caller> {
+    const { authenticate } = this.#options
+    const given = readToken ?? bearerToken(request)
+    const isReader = readToken !== undefined || given?.startsWith(READ_TOKEN_PREFIX) === true
+    if (authenticate === undefined && !isReader) return ANONYMOUS
     if (this.#failures.isRefused(address)) throw new EngineError('too_many_failures')
-    const principal = await this.#authenticate(request)
-    if (principal !== undefined) return checked(principal)
+    const principal = isReader ? await this.#readerOf(given ?? '') : await authenticate?.(request)
+    if (principal !== undefined) return isReader ? principal : checked(principal)
     // A request without credentials is not an attempt to guess some.
-    if (request.headers.has('authorization')) {
+    if (isReader || request.headers.has('authorization')) {
       this.#failures.add(address)
-      this.#log.info({ address }, 'refused a request with invalid credentials')
+      this.#options.log.info({ address }, 'refused a request with invalid credentials')
     }
     throw new EngineError('unauthorized')
   }
+
+  async #readerOf(token: string): Promise<Caller | undefined> {
+    try {
+      const { executionId, namespace } = await this.#options.verifyReadToken(token)
+      return { name: 'reader', role: 'viewer', namespace, execution: executionId }
+    } catch (error) {
+      if (error instanceof EngineError && REFUSALS.includes(error.code)) return undefined
+      throw error
+    }
+  }
 }
+
+const REFUSALS: readonly ErrorCode[] = ['missing_token', 'invalid_token', 'token_expired', 'signing_keys_missing']
 
 function checked(principal: Principal): Principal {
   try {

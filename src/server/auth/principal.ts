@@ -26,6 +26,12 @@ export interface Principal {
   readonly namespace?: string | undefined
 }
 
+/** Who calls a route. */
+export interface Caller extends Principal {
+  /** Set for the holder of a read token: the only execution that it reads. */
+  readonly execution?: string
+}
+
 /** The caller of a server without authentication. */
 export const ANONYMOUS: Principal = { name: 'http', role: 'admin' }
 
@@ -50,6 +56,19 @@ export function refuseUnlessPermitted(principal: Principal, access: Access, scop
   throw forbidden(
     `It concerns all namespaces, and '${principal.name}' is bound to the namespace '${principal.namespace}'.`,
   )
+}
+
+/** Refuses the holder of a read token what is not for readers of its execution. */
+export function refuseUnlessReadable({ execution }: Caller, isReadable: boolean, asked: string | undefined): void {
+  if (execution === undefined || (isReadable && asked === execution)) return
+  throw forbidden(
+    'The token reads the result, the events, the frames and the summary of one execution, and nothing else.',
+  )
+}
+
+/** Whether a caller gets the values of users, on a server that withholds them from viewers. */
+export function seesValues({ role, execution }: Caller): boolean {
+  return role !== 'viewer' || execution !== undefined
 }
 
 /** Returns the namespace of a request: the wanted one, else that of the principal. Undefined covers all. */

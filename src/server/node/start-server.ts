@@ -2,6 +2,7 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Fabric } from '../../fabric/index.ts'
 import { invalidConfiguration } from '../../options/invalid-input.ts'
+import { auditFile } from '../auth/audit.ts'
 import { bearerToken } from '../auth/authenticator.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import { TokenFile } from '../auth/token-file.ts'
@@ -17,11 +18,15 @@ export interface StartServerOptions {
   /** True accepts requests without credentials on a public address too. */
   readonly isOpen?: boolean
   readonly cors?: readonly string[]
+  /** Whether viewers get no values of users. */
+  readonly redact?: boolean
+  /** A file to which each action of an operator is appended. */
+  readonly auditFile?: string
   readonly engine?: Engine
 }
 
 export async function startServer(fabric: Fabric, options: StartServerOptions): Promise<HttpServer> {
-  const { host = HOST_DEFAULT, port, tokensFile, isOpen = false, cors, engine } = options
+  const { host = HOST_DEFAULT, port, tokensFile, isOpen = false, cors, redact, auditFile: file, engine } = options
   const isLocal = isLoopback(host)
   if (tokensFile === undefined && !isLocal && !isOpen) {
     throw invalidConfiguration(
@@ -34,6 +39,8 @@ export async function startServer(fabric: Fabric, options: StartServerOptions): 
   const handler = createHandler(fabric, {
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(cors === undefined ? {} : { cors }),
+    ...(redact === undefined ? {} : { redact }),
+    ...(file === undefined ? {} : { audit: auditFile(file) }),
     ...(engine === undefined ? {} : { engine }),
     ...(isUnguarded ? { hosts: ['localhost', '127.0.0.1', '[::1]', host] } : {}),
   })

@@ -36,7 +36,7 @@ import {
 import type { Submission } from '../schemas/execution.ts'
 import { problem } from '../schemas/problem.ts'
 import { limitUsesOf, shareOf } from '../schemas/submission-parts.ts'
-import { valueFields, valueOf } from '../schemas/value.ts'
+import { valueFields, valueOf, withheld } from '../schemas/value.ts'
 import { drop } from '../schemas/drop.ts'
 
 /** A payload in base64 takes a third more. */
@@ -160,10 +160,14 @@ export const executionRoutes = [
     }),
     errors: ['execution_not_found'],
     answers: { 200: json(executionDescription, 'The execution.') },
-    handle: async ({ client, params, query: { values = true } }) => {
+    handle: async ({ client, params, query, seesValues }) => {
+      const values = query.values !== false && seesValues
       const parts = { attempts: true, payload: values, result: values }
       const { input, result, inputs: _inputs, ...rest } = await client.describe(params.id, parts)
-      return { status: 200, body: { ...rest, ...valueFields('input', input), ...valueFields('result', result) } }
+      return {
+        status: 200,
+        body: { ...rest, ...valueFields('input', input), ...valueFields('result', result), ...withheld(seesValues) },
+      }
     },
   }),
   route({
@@ -311,6 +315,28 @@ export const executionRoutes = [
       await client.revokeLease(params.id, why, drop({ leaseId, by: actorOf(principal, who) }))
       return { status: 200, body: { kind: 'revoked' } }
     },
+  }),
+  route({
+    name: 'issueReadToken',
+    method: 'POST',
+    path: '/v1/executions/{id}/read-token',
+    tag: 'executions',
+    summary: 'Issue a token with which a browser follows one execution',
+    description:
+      'It reads the result, the events, the frames and the summary of the execution, and nothing else. Pages send it as a bearer token, or to `EventSource` as the parameter `access_token`.',
+    access: 'worker',
+    scope: 'namespace',
+    body: z
+      .strictObject({ expires: duration.optional().describe('An hour unless given, and 7 days at most.') })
+      .optional(),
+    errors: ['execution_not_found', 'signing_keys_missing', 'signing_keys_stale', 'invalid_keys'],
+    answers: {
+      200: json(z.object({ token: z.string(), expiresAt: instant }), 'The token. Nothing stores it.'),
+    },
+    handle: async ({ client, params, body }) => ({
+      status: 200,
+      body: await client.readToken(params.id, drop(body ?? {})),
+    }),
   }),
 ]
 

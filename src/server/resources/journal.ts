@@ -7,7 +7,7 @@ import { json, route } from '../routes/route.ts'
 import { by, duration, page, pageQuery, reason } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { signalRecord, step } from '../schemas/execution.ts'
-import { valueFields, valueOf } from '../schemas/value.ts'
+import { refuseUnlessSeen, valueFields, valueOf } from '../schemas/value.ts'
 import { receipt, signalKey, signalName, signalValue, waitpoint } from '../schemas/waitpoint.ts'
 
 /** A value in base64 takes a third more. */
@@ -43,7 +43,8 @@ export const journalRoutes = [
     query: journalQuery,
     errors: ['execution_not_found', 'invalid_cursor'],
     answers: { 200: json(page(step), 'A page of steps.') },
-    handle: async ({ client, params, query: { limit, cursor, values } }) => {
+    handle: async ({ client, params, seesValues, query: { limit, cursor, values } }) => {
+      if (values === true) refuseUnlessSeen(seesValues)
       const steps = client.steps(params.id, drop({ values, from: positionIn(cursor) }))
       const { items, next } = await pageOf(steps, limit, ({ position }) => position)
       const body = items.map(({ value, ...rest }) => ({ ...rest, ...valueFields('value', value) }))
@@ -61,7 +62,8 @@ export const journalRoutes = [
     query: journalQuery,
     errors: ['execution_not_found', 'invalid_cursor'],
     answers: { 200: json(page(signalRecord), 'A page of signals.') },
-    handle: async ({ client, params, query: { limit, cursor, values } }) => {
+    handle: async ({ client, params, seesValues, query: { limit, cursor, values } }) => {
+      if (values === true) refuseUnlessSeen(seesValues)
       const signals = client.signals(params.id, drop({ values, from: positionIn(cursor) }))
       const { items, next } = await pageOf(signals, limit, ({ sequence }) => sequence)
       const body = items.map(({ value, ...rest }) => ({ ...rest, ...valueFields('value', value) }))

@@ -34,6 +34,7 @@ export const eventRoutes = [
     description: 'The last message has the event `end`. A client that connects again after it gets status 204.',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     query: z.strictObject(position),
     errors: ['execution_not_found', 'invalid_cursor', 'server_busy'],
     answers: {

@@ -1,7 +1,7 @@
 /** Results with a long poll. */
 import { z } from 'zod'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { Client, Duration, ExecutionDescription, FlowDescription } from '../../client/index.ts'
+import type { Duration, ExecutionDescription, FlowDescription } from '../../client/index.ts'
 import { boundedWait } from '../live/bounded-wait.ts'
 import { waitAtMost } from '../live/long-poll.ts'
 import { json, route } from '../routes/route.ts'
@@ -9,7 +9,7 @@ import type { RouteCall } from '../routes/route.ts'
 import { duration } from '../schemas/common.ts'
 import { executionResult, unended } from '../schemas/execution.ts'
 import { flowResult } from '../schemas/flow.ts'
-import { valueFields } from '../schemas/value.ts'
+import { valueFields, withheld } from '../schemas/value.ts'
 
 const query = z.strictObject({
   wait: duration
@@ -26,6 +26,7 @@ export const resultRoutes = [
     summary: 'Return the result of an execution, and wait for it if asked to',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     query,
     errors: ['execution_not_found', 'result_expired'],
     answers: {
@@ -33,13 +34,14 @@ export const resultRoutes = [
       202: json(unended, 'It has not ended yet. Ask again.'),
     },
     handle: async (call) => {
-      const { client, params } = call
+      const { client, params, seesValues } = call
       const ended = await endOf(call, (signal) => client.execution(params.id).wait({ signal }))
       const description = ended ?? (await client.describe(params.id, { result: true }))
       const { id, state, outcome, failure, reason, result, removed } = description
       if (outcome === undefined) return { status: 202, body: { id, state } }
       if (removed?.hadResult === true) throw new EngineError('result_expired', { executionId: id })
-      return { status: 200, body: { id, state, outcome, failure, reason, ...valueFields('result', result) } }
+      const values = seesValues ? valueFields('result', result) : withheld(seesValues)
+      return { status: 200, body: { id, state, outcome, failure, reason, ...values } }
     },
   }),
   route({
@@ -64,7 +66,7 @@ export const resultRoutes = [
       if (description.outcome === undefined) {
         return { status: 202, body: { id: description.id, state: description.state } }
       }
-      return { status: 200, body: await flowOutcome(client, description, call.signal) }
+      return { status: 200, body: await flowOutcome(call, description) }
     },
   }),
 ]
@@ -77,9 +79,10 @@ async function endOf<End extends ExecutionDescription | FlowDescription>(
   return await waitAtMost(server.runtime, boundedWait(wait, server.limits.waitMs), signal, watch)
 }
 
-async function flowOutcome(client: Client, description: FlowDescription, signal: AbortSignal) {
+async function flowOutcome({ client, signal, seesValues }: RouteCall, description: FlowDescription) {
   const { id, state, outcome = 'failed' } = description
   if (outcome !== 'completed') return { id, state, outcome, reason: description.cancel?.reason }
+  if (!seesValues) return { id, state, outcome, ...withheld(seesValues) }
   const all = Object.entries(await client.flow(id).result({ signal }))
   const results = all.filter(([, value]) => value !== undefined && !(value instanceof Uint8Array))
   const bytes = all.flatMap(([node, value]) =>

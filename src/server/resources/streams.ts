@@ -8,7 +8,7 @@ import type { RouteCall } from '../routes/route.ts'
 import { page, pageQuery } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { frameItem, summary } from '../schemas/stream.ts'
-import { valueFields } from '../schemas/value.ts'
+import { refuseUnlessSeen, valueFields } from '../schemas/value.ts'
 
 const FRAME_LIMIT = 50
 
@@ -30,10 +30,12 @@ export const streamRoutes = [
     summary: 'List the frames that the handler of an execution has written, oldest first',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     query: z.strictObject({ ...pageQuery, name }),
     errors: ['execution_not_found', 'invalid_cursor', 'level_too_low'],
     answers: { 200: json(page(frameItem), 'A page of frames. Continue with the cursor of its last item.') },
-    handle: async ({ client, params, query: { limit = FRAME_LIMIT, cursor: from, name: wanted } }) => {
+    handle: async ({ client, params, seesValues, query: { limit = FRAME_LIMIT, cursor: from, name: wanted } }) => {
+      refuseUnlessSeen(seesValues)
       const frames = client.execution(params.id).frames(drop({ from, name: wanted, follow: false }))
       const items: ReturnType<typeof frameBody>[] = []
       for await (const item of frames) {
@@ -54,6 +56,7 @@ export const streamRoutes = [
     description: 'The last message has the event `end`. A client that connects again after it gets status 204.',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     query: z.strictObject({ cursor, name }),
     errors: ['execution_not_found', 'invalid_cursor', 'level_too_low', 'server_busy'],
     answers: { 200: events(frameItem, 'The frames. The id of each message is a cursor.'), 204: over },
@@ -76,12 +79,13 @@ export const streamRoutes = [
     summary: 'Return the summary that the handler of an execution keeps',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     errors: ['execution_not_found', 'level_too_low'],
     answers: { 200: json(z.object({ summary: summary.optional() }), 'The summary. Absent before the first.') },
-    handle: async ({ client, params }) => ({
-      status: 200,
-      body: drop({ summary: await client.execution(params.id).summary() }),
-    }),
+    handle: async ({ client, params, seesValues }) => {
+      refuseUnlessSeen(seesValues)
+      return { status: 200, body: drop({ summary: await client.execution(params.id).summary() }) }
+    },
   }),
   route({
     name: 'followSummary',
@@ -92,6 +96,7 @@ export const streamRoutes = [
     description: 'Versions that were written in between are left out. The last message has the event `end`.',
     access: 'viewer',
     scope: 'namespace',
+    isReadable: true,
     errors: ['execution_not_found', 'level_too_low', 'server_busy'],
     answers: { 200: events(summary, 'The summary, now and after changes.'), 204: over },
     handle: async (call) => {
@@ -112,7 +117,8 @@ function positionOf({ request }: RouteCall, given: string | undefined): string |
 }
 
 /** Refuses before a stream starts what could only be a message of it afterwards. */
-async function opened({ client, params, server }: RouteCall<'{id}'>) {
+async function opened({ client, params, server, seesValues }: RouteCall<'{id}'>) {
+  refuseUnlessSeen(seesValues)
   server.streams.refuseIfFull()
   const { id, outcome } = await client.describe(params.id, {})
   return { id, isEnded: outcome !== undefined }

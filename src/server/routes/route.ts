@@ -45,6 +45,8 @@ export interface RouteCall<Path extends string = string, Query = unknown, Body =
   readonly query: Query
   readonly body: Body
   readonly principal: Principal
+  /** False if the values of users are withheld from the caller: inputs, results, steps, signals, frames and summaries. */
+  readonly seesValues: boolean
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey: string | undefined
   readonly request: Request
@@ -79,6 +81,8 @@ export interface RouteSpec<
   readonly bodyBytes?: number
   /** Whether it honours the header `Idempotency-Key`. */
   readonly takesIdempotencyKey?: boolean
+  /** Whether the read token of an execution suffices. Its path names the execution as `id`. */
+  readonly isReadable?: boolean
   /** Codes that it may answer with, besides those of every route. */
   readonly errors?: readonly ErrorCode[]
   readonly answers: A

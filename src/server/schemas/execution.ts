@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { eventTypes, publicStates } from '../../kernel/index.ts'
 import { anyJson, base64, duration, instant, key, tags } from './common.ts'
+import { valuesWithheld } from './value.ts'
 import { workFields } from './submission-parts.ts'
 
 export const submission = z
@@ -138,6 +139,7 @@ export const executionDescription = executionSummary
     inputBytes: base64.optional(),
     result: anyJson.optional(),
     resultBytes: base64.optional(),
+    ...valuesWithheld,
     at: instant.describe('The clock of the store when it was read.'),
   })
   .meta({ id: 'Execution' })
@@ -151,6 +153,7 @@ export const executionResult = z
     resultBytes: base64.optional(),
     failure: failure.optional(),
     reason: z.string().optional(),
+    ...valuesWithheld,
   })
   .meta({ id: 'ExecutionResult' })
 

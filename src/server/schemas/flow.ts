@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { publicFlowStates } from '../../kernel/index.ts'
 import { anyJson, base64, instant, tags } from './common.ts'
+import { valuesWithheld } from './value.ts'
 import { executionSummary } from './execution.ts'
 
 export const flowState = z.enum(
@@ -72,5 +73,6 @@ export const flowResult = z
     results: z.record(z.string(), anyJson).optional().describe('By the names of the nodes.'),
     resultBytes: z.record(z.string(), base64).optional(),
     reason: z.string().optional(),
+    ...valuesWithheld,
   })
   .meta({ id: 'FlowResult' })

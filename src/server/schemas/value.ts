@@ -1,4 +1,6 @@
 /** Values of users: JSON as it is, bytes in base64 under a name of their own. */
+import { z } from 'zod'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidInput } from '../../options/invalid-input.ts'
 
 /** Returns the fields of a stored value; none for an absent one. */
@@ -13,6 +15,25 @@ export function valueFields<const Name extends string>(
         ? { [`${name}Bytes`]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') }
         : { [name]: value }
   return fields as ReturnType<typeof valueFields<Name>>
+}
+
+/** Marks an answer from which values were left out. */
+export const valuesWithheld = {
+  valuesWithheld: z
+    .literal(true)
+    .optional()
+    .describe('Values were left out, because the server withholds them from viewers.'),
+}
+
+/** Returns the fields of the mark. */
+export function withheld(seesValues: boolean): { readonly valuesWithheld?: true } {
+  return seesValues ? {} : { valuesWithheld: true }
+}
+
+/** Refuses a caller that asks for values which are withheld from it. */
+export function refuseUnlessSeen(seesValues: boolean): void {
+  if (seesValues) return
+  throw new EngineError('forbidden', { message: 'The server withholds the values of users from viewers.' })
 }
 
 /** Returns the value that a request gives in one of the two forms. */
