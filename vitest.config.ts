@@ -23,8 +23,8 @@ interface Suite {
   readonly include: string
   /** Ends a test that hangs. Far more than any test needs, also on a machine that is busy with something else. */
   readonly timeoutMs: number
-  /** One file after the other, each in a process of its own and on the disk, for tests that start processes. */
-  readonly isSerial?: boolean
+  /** Each file in a process of its own and on the disk, for tests that start processes and mostly wait for them. */
+  readonly startsProcesses?: boolean
   /** Its test files use the shared servers, unless the tests run without servers. */
   readonly hasServers?: boolean
 }
@@ -40,16 +40,16 @@ const suites: Suite[] = [
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'http', include: 'test/http/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
-  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
-  { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, isSerial: true },
-  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
+  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
+  { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
+  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, startsProcesses: true },
 ]
 
 function project({
   name,
   include,
   timeoutMs,
-  isSerial = false,
+  startsProcesses = false,
   hasServers = false,
 }: Suite): TestProjectInlineConfiguration {
   return {
@@ -60,10 +60,9 @@ function project({
       exclude: isEmbedded ? [SERVER_TESTS] : [],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
-      fileParallelism: !isSerial,
       // Loading all modules anew for each file would take a third of the time of a suite.
-      isolate: isSerial,
-      env: isSerial ? {} : { TMPDIR: quickFolder },
+      isolate: startsProcesses,
+      env: startsProcesses ? {} : { TMPDIR: quickFolder },
       setupFiles: [EACH_FILE],
       globalSetup: hasServers && !isEmbedded ? [SUITE_SERVERS] : [],
     },

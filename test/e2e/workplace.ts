@@ -13,6 +13,8 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
+/** Where the command keeps the code that it has compiled, so that other programs need not compile the same modules either. */
+const COMPILE_CACHE = path.join(tmpdir(), 'node-compile-cache')
 /** The longest that a command, or the wait for a line, may take. */
 const LIMIT_MS = 30_000
 
@@ -134,7 +136,8 @@ export class Workplace {
 
   startNode(args: readonly string[], options: StartOptions = {}): Running {
     const { PATH = '' } = process.env
-    const child = spawn(process.execPath, args, { cwd: this.folder, env: { PATH, ...options.env } })
+    const env = { PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env }
+    const child = spawn(process.execPath, args, { cwd: this.folder, env })
     const running = new Running(child, options.stdin ?? '')
     this.#started.push(running)
     return running
