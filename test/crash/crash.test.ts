@@ -1,9 +1,7 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { copyFileSync, existsSync } from 'node:fs'
 import { DatabaseSync, backup } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { silentLog } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
@@ -41,14 +39,6 @@ const OPENING_ROUNDS = 5
 const OPENERS = 6
 /** About as long as it takes that many processes to open one file. */
 const OPENING_MS = 150
-
-const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-crash-cache-'))
-
-afterAll(() => rmSync(cacheFolder, { recursive: true }))
-
-function newFleet(random: Random): Fleet {
-  return new Fleet(random, cacheFolder)
-}
 
 function openFabric(location: string): Promise<Fabric> {
   return createFabric(location, { log: silentLog })
@@ -168,7 +158,7 @@ test('processes that are killed while they open a fresh file leave one that work
   let killCount = 0
   for (let round = 0; round < OPENING_ROUNDS; round++) {
     using site = new Site()
-    await using fleet = newFleet(random)
+    await using fleet = new Fleet(random)
     const openers = Array.from({ length: OPENERS }, (_, number) => fleet.start(site.opener(`opener-${number}`)))
     await Promise.all(openers.map((opener) => opener.isReady))
     for (const opener of openers) opener.send('open')
@@ -193,7 +183,7 @@ test('processes that are killed while they open a fresh file leave one that work
 
 test('many processes share one file, and none gets an error that it is locked', async () => {
   using site = new Site()
-  await using fleet = newFleet(seededRandom(SEED))
+  await using fleet = new Fleet(seededRandom(SEED))
   startAll(fleet, site, ORDINARY_LEASE_MS, 200)
   await sleep(5_000)
   await fleet.stop('submitter')
@@ -216,9 +206,9 @@ test('what was acknowledged ends exactly once, whatever is killed, paused or for
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
   const random = seededRandom(SEED)
   using site = new Site()
-  await using fleet = newFleet(random)
+  await using fleet = new Fleet(random)
   // Not among those that are killed: it has to live longer than a lease before it can insist on one that is gone.
-  await using rogues = newFleet(random)
+  await using rogues = new Fleet(random)
 
   startAll(fleet, site, SHORT_LEASE_MS, 60)
   rogues.start(site.rogue('rogue', SHORT_LEASE_MS))

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Random } from '../../src/runtime/seeded-random.fixture.ts'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 
 export interface MemberPlan {
   readonly name: string
@@ -24,12 +25,12 @@ export class Member {
   #errorText = ''
 
   /** `ahead` is a module that the process loads before its program. */
-  constructor(plan: MemberPlan, cacheFolder: string, ahead?: URL) {
+  constructor(plan: MemberPlan, ahead?: URL) {
     this.plan = plan
     const imports = ahead === undefined ? [] : ['--import', ahead.href]
     // Node itself warns of features that it calls experimental; what is asserted to be empty is what is left.
     const args = ['--disable-warning=ExperimentalWarning', ...imports, fileURLToPath(plan.program), ...plan.args]
-    this.#process = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder } })
+    this.#process = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE } })
     this.#process.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errorText += text))
     // A killed process no longer reads; what was on its way to it is of no interest.
     this.#process.stdin.on('error', () => undefined)
@@ -98,7 +99,6 @@ export class Member {
 
 export class Fleet implements AsyncDisposable {
   readonly #random: Random
-  readonly #cacheFolder: string
   readonly #ahead: URL | undefined
   readonly #running = new Map<string, Member>()
   /** What went wrong besides what the fleet did itself. */
@@ -106,18 +106,14 @@ export class Fleet implements AsyncDisposable {
   killCount = 0
   pauseCount = 0
 
-  /**
-   * Processes that end well leave their compiled code in the folder, so that later ones start several times faster. `ahead` is
-   * a module that each of them loads before its program.
-   */
-  constructor(random: Random, cacheFolder: string, ahead?: URL) {
+  /** `ahead` is a module that each process loads before its program. */
+  constructor(random: Random, ahead?: URL) {
     this.#random = random
-    this.#cacheFolder = cacheFolder
     this.#ahead = ahead
   }
 
   start(plan: MemberPlan): Member {
-    const member = new Member(plan, this.#cacheFolder, this.#ahead)
+    const member = new Member(plan, this.#ahead)
     this.#running.set(plan.name, member)
     void member.exited.then(() => {
       if (this.#running.get(plan.name) === member) this.#complain(member, `ended by itself: ${member.ending}`)

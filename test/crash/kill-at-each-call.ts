@@ -133,7 +133,7 @@ async function killOne(
   const side = path.join(folder, `${number}.jsonl`)
   const args = [location, side, work.name, String(number), moment, String(call)]
   const plan = { name: `stepper-${number}`, program: PROGRAM, args }
-  const member = new Member(plan, path.join(folder, 'cache'), ahead)
+  const member = new Member(plan, ahead)
   const limit = setTimeout(() => void member.stop(), DEATH_LIMIT_MS)
   await member.exited
   clearTimeout(limit)

@@ -10,11 +10,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
-/** Where the command keeps the code that it has compiled, so that other programs need not compile the same modules either. */
-const COMPILE_CACHE = path.join(tmpdir(), 'node-compile-cache')
 /** The longest that a command, or the wait for a line, may take. */
 const LIMIT_MS = 30_000
 

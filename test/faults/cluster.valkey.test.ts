@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partitionOf } from '../../src/client/index.ts'
@@ -26,18 +23,13 @@ const NOTICE_MS = 500
 const HALFWAY_MS = 1_500
 const MOVES = 3
 
-const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
-
 let cluster: Cluster
 
 beforeAll(async () => {
   cluster = await startCluster()
 })
 
-afterAll(async () => {
-  await cluster.stop()
-  rmSync(cacheFolder, { recursive: true })
-})
+afterAll(() => cluster.stop())
 
 /** A store of its own on the cluster. */
 function storeNamed(prefix: string): string {
@@ -180,7 +172,7 @@ test('slots are moved under load, and no call runs while a partition is in two p
 // The last one: the cluster is left halted.
 test('a process ends on request, although no server of the cluster answers', async () => {
   const program = new URL('../crash/engine-process.ts', import.meta.url)
-  await using fleet = new Fleet(seededRandom(1), cacheFolder)
+  await using fleet = new Fleet(seededRandom(1))
   const member = fleet.start({ name: 'engine', program, args: [storeNamed('left')] })
   expect(await member.isReady).toBe(true)
 

@@ -2,10 +2,7 @@
  * Processes around a store on a server that are killed at any moment and started again, until all the work they were
  * given has ended. Then their records are compared with the store.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { silentLog } from '../../src/runtime/index.ts'
 import { createFabric } from '../../src/fabric/index.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
@@ -36,14 +33,10 @@ const SUBMITS_PER_SECOND = 60
 /** The answers to a caller that has lost its lease. */
 const leaseLosses = ['lease_expired', 'stale_lease', 'execution_not_active']
 
-const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
-
-afterAll(() => rmSync(cacheFolder, { recursive: true }))
-
 /** Prints its seed, so that the run can be repeated. */
 export function newFleet(ahead?: URL): Fleet {
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
-  return new Fleet(seededRandom(SEED), cacheFolder, ahead)
+  return new Fleet(seededRandom(SEED), ahead)
 }
 
 /** Two engines, three workers and a submitter. */

@@ -1,10 +1,7 @@
 /** A process that stands still in the middle of a locked run delays the others for a moment, and no worker loses a lease. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { task } from '../../src/client/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/fabric/index.ts'
@@ -35,16 +32,12 @@ const SUBMIT_EVERY_MS = 100
 /** A machine that stands still for longer loses leases by itself. */
 const STALL_MAX_MS = 300
 
-const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
-
-afterAll(() => rmSync(cacheFolder, { recursive: true }))
-
 test('a process that stops at each point of a locked run costs no other process a lease', async () => {
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
   const random = seededRandom(SEED)
   await using target = await Target.start('valkey')
   using site = new ServerSite(`${target.location}?partitions=1`)
-  await using fleet = new Fleet(random, cacheFolder)
+  await using fleet = new Fleet(random)
   const ledger = new Ledger()
   await using fabric = await createFabric(site.location, { log: ledger.log })
   const long = task<number, number>('long')
