@@ -8,6 +8,8 @@ import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
+import { isTransient } from '../../stores/store-health.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
 
 /** Heartbeats that may fail in a row before the registration lapses. */
 const BEATS_PER_TTL = 3
@@ -28,6 +30,7 @@ export interface RegistrationOptions {
 
 export class Registration {
   readonly #options: RegistrationOptions
+  readonly #health: CallHealth
   readonly #bootId: string
   #timer: Timer | undefined
   #isRegistered = false
@@ -37,6 +40,7 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     this.#options = options
+    this.#health = options.batcher.health.loggedTo(options.log)
     this.#bootId = options.runtime.uuid()
   }
 
@@ -103,21 +107,23 @@ export class Registration {
     this.#options.onDrain()
   }
 
-  /** An outage is logged once. A store of the first level has no registry. */
+  /** An outage of the store is logged for all callers together, any other failure once. A store of the first level has no registry. */
   #noteFailure(error: unknown): void {
     const code = error instanceof EngineError ? error.code : undefined
-    if (this.#isFailing || this.#isClosed || code === 'level_too_low' || code === 'fabric_closed') return
-    this.#isFailing = true
-    const { log, workerInstanceId } = this.#options
-    log.warn(
-      { workerInstanceId, ...errorFields(error) },
-      'could not send a heartbeat; the worker keeps working, and may be listed as lost until the store responds',
-    )
+    if (this.#isClosed || code === 'level_too_low' || code === 'fabric_closed') return
+    if (isTransient(error)) this.#health.failed(STORE_PARTITION, error)
+    else if (!this.#isFailing) {
+      this.#isFailing = true
+      const { log, workerInstanceId } = this.#options
+      log.warn(
+        { workerInstanceId, ...errorFields(error) },
+        'could not send a heartbeat; the worker keeps working, and may be listed as lost',
+      )
+    }
   }
 
   #noteAnswer(): void {
-    if (!this.#isFailing) return
+    this.#health.answered(STORE_PARTITION)
     this.#isFailing = false
-    this.#options.log.info({ workerInstanceId: this.#options.workerInstanceId }, 'heartbeats reach the store again')
   }
 }

@@ -25,6 +25,9 @@ const NOT_CONNECTED =
   'The connection that listens for wake-ups of other processes cannot be opened, so work is found up to a second late: ' +
   'fix the cause that the error names, or set postgres.listen to false to do without them.'
 
+/** Shows that the server responds. */
+const PROBE = { name: 'ff_probe', text: 'select 1' } as const
+
 const NOTIFY = { name: 'ff_notify', text: 'select pg_notify($1, $2)' } as const
 
 export interface WakeChannelOptions {
@@ -52,6 +55,8 @@ export class WakeChannel {
   #failureCount = 0
   /** When notifications stopped to arrive, as far as known. */
   #silentSince: number | undefined
+  /** The server has responded since notifications stopped to arrive, so they do not stop because it is away. */
+  #isServerThere = false
   #isReceiving: 'yes' | 'no' | 'not_tried' = 'not_tried'
   #warning: string | undefined
   #isListening = false
@@ -142,9 +147,22 @@ export class WakeChannel {
     this.#failureCount += 1
     this.#silentSince ??= runtime.monotonic()
     log.debug(errorFields(error), 'could not listen for wake-ups; trying again')
-    if (runtime.monotonic() - this.#silentSince >= ECHO_WAIT_MS) this.#warnOnce(errorFields(error), NOT_CONNECTED)
+    if (runtime.monotonic() - this.#silentSince >= ECHO_WAIT_MS) this.#warnUnlessAway(error)
     const waitMs = backoffMs(runtime, this.#failureCount, RETRY_MAX_MS)
     this.#retry = runtime.after(waitMs, () => void this.#subscribe(), { background: true })
+  }
+
+  /** An outage of the server is logged by the callers that notice it. This connection fails along with all others. */
+  #warnUnlessAway(error: unknown): void {
+    if (this.#isReceiving === 'no') return
+    if (this.#isServerThere) {
+      this.#warnOnce(errorFields(error), NOT_CONNECTED)
+      return
+    }
+    this.#options.send(PROBE).then(
+      () => (this.#isServerThere = this.#silentSince !== undefined),
+      () => undefined,
+    )
   }
 
   /** Warns once, until notifications arrive again. */
@@ -163,6 +181,7 @@ export class WakeChannel {
     this.#isReceiving = 'yes'
     this.#failureCount = 0
     this.#silentSince = undefined
+    this.#isServerThere = false
   }
 
   #receive(text: string): void {
