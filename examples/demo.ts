@@ -74,7 +74,7 @@ async function watch(fabric: Fabric, signal: AbortSignal): Promise<void> {
   const startedAt = Date.now()
   let endedCount = 0
   for await (const item of fabric.subscribe({ signal })) {
-    if (item.kind === 'trimmed') continue
+    if (item.kind !== 'event') continue
     console.log(lineOf(item.event, startedAt))
     if (item.event.type === 'execution_ended' && ++endedCount === handlers.length) return
   }

@@ -11,6 +11,21 @@ export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './runtime/metrics.ts'
 
+export type { Consumer } from './client/consumers/consumer.ts'
+export type { ConsumerHandle, SeekOptions } from './client/consumers/consumer-handle.ts'
+export type {
+  ConsumerDescription,
+  ConsumerPartition,
+  ConsumerSummary,
+  ListConsumersOptions,
+} from './client/consumers/consumer-listing.ts'
+export type {
+  ConsumeContext,
+  ConsumeOptions,
+  ConsumerFilter,
+  ConsumerGap,
+  EventHandler,
+} from './client/consumers/consumer-options.ts'
 export type { AnswerResult } from './client/journal/answer-result.ts'
 export type { DescribedParts, ReplayOptions, RevokeOptions } from './client/executions/execution-calls.ts'
 export type { CancelOptions } from './client/executions/cancel-options.ts'

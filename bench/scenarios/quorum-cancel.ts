@@ -115,7 +115,7 @@ class Course {
   async #watch(): Promise<void> {
     const ends = this.#fabric.subscribe({ types: ['execution_ended'], signal: this.#over.signal })
     for await (const item of ends) {
-      if (item.kind === 'trimmed') throw new Error('The ends of a race were lost.')
+      if (item.kind !== 'event') throw new Error('The ends of a race were lost.')
       if (item.event.outcome === 'cancelled') this.#race?.cancelled(item.event.executionId)
     }
   }

@@ -145,6 +145,11 @@ const summaries: Record<OperationName, string> = {
   listSchedules: 'Lists schedules by namespace and name.',
   planSchedule: 'Stores the next boundaries of a schedule.',
   readUnplanned: 'Reads schedules that lack boundaries.',
+  renewConsumer: 'Renews a member of a consumer, stores its progress, and returns the partitions that it reads.',
+  seekConsumer: 'Moves a consumer to other positions of the event log.',
+  deleteConsumer: 'Deletes a consumer with its positions.',
+  describeConsumer: 'Returns a consumer with its positions and members.',
+  listConsumers: 'Lists consumers by namespace and name.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
   reconcileBlocked:
@@ -182,6 +187,9 @@ const asideFromExecutions: readonly OperationName[] = [
   'fireSchedule',
   'holdSchedule',
   'planSchedule',
+  'renewConsumer',
+  'seekConsumer',
+  'deleteConsumer',
 ]
 
 const timedCases: Record<DueCaseName, string> = {

@@ -11,6 +11,7 @@ export const cli = {
     doctor: ['text'],
     commands: [...command, 'commands/flows'],
     'commands/flows': command,
+    'commands/consumers': command,
     'commands/keys': command,
     'commands/lanes': command,
     'commands/limits': command,

@@ -6,6 +6,7 @@ export const client = {
     transport: ['checks', 'define'],
     tokens: ['checks', 'define'],
     events: ['checks', 'define', 'transport'],
+    consumers: ['checks', 'define', 'transport', 'events', 'session'],
     journal: ['checks', 'define', 'transport', 'tokens', 'session'],
     // Reads what workers write, so the packing of frames is here for both.
     streams: ['checks', 'define', 'transport', 'events', 'session'],

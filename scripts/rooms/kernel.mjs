@@ -30,6 +30,7 @@ export const kernel = {
     'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/schedules': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/duties': ['contract', 'model', 'rules'],
+    'operations/consumers': ['contract', 'model', 'rules'],
     'operations/workers': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/upkeep': ['contract', 'model', 'rules', 'lifecycle/*'],
   },

@@ -13,6 +13,7 @@ const COMMANDS = [
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
+  ...['events', 'consumers', 'consumers show', 'consumers seek', 'consumers delete'],
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],
   ...['workers', 'workers drain', 'workers dead'],
   ...['schedules', 'schedules show', 'schedules next', 'schedules pause', 'schedules resume'],

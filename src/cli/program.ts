@@ -24,6 +24,8 @@ import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
 import { tokensCommand } from './commands/tokens/tokens.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
+import { consumersCommand } from './commands/consumers/consumers.ts'
+import { eventsCommand } from './commands/events.ts'
 import { schedulesCommand } from './commands/schedules/schedules.ts'
 import { workersCommand } from './commands/workers/workers.ts'
 import { whyCommand } from './commands/why.ts'
@@ -72,6 +74,8 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     listCommand(shell),
     showCommand(shell),
     tailCommand(shell),
+    eventsCommand(shell),
+    consumersCommand(shell),
     cancelCommand(shell),
     replayCommand(shell),
     signalCommand(shell),

@@ -2,11 +2,16 @@
 import type { CreateResult, ExecutionId, Explanation, FlowId, Refused } from '../kernel/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { silentLog } from '../runtime/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
 import type { Calls } from './calls.ts'
+import { Consumer } from './consumers/consumer.ts'
+import { ConsumerHandle } from './consumers/consumer-handle.ts'
+import { listConsumers } from './consumers/consumer-listing.ts'
+import type { ConsumerSummary, ListConsumersOptions } from './consumers/consumer-listing.ts'
+import type { ConsumeOptions, ConsumerFilter, EventHandler } from './consumers/consumer-options.ts'
 import { checkNamespace, invalidInput, show } from './checks/names.ts'
 import { isFlow } from './define/flow.ts'
 import type { AnyFlow, FlowDefinition } from './define/flow.ts'
@@ -18,7 +23,8 @@ import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
 import { lastEventOf, unlessMissing, untilEnd } from './events/execution-events.ts'
 import { decodeCursor } from './events/event-cursor.ts'
-import { endOfLog, subscribeOptions, subscribe } from './events/subscription.ts'
+import { endOfLog } from './events/log-start.ts'
+import { subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
 import type { ChildSummary, ExecutionDescription } from './executions/description.ts'
@@ -513,6 +519,35 @@ export class Client implements FlowClient {
       ...(namespace === undefined ? {} : { namespace }),
       signal: AbortSignal.any([this.#shared.abort.signal, ...(signal === undefined ? [] : [signal])]),
     })
+  }
+
+  /**
+   * Returns a handle for a durable consumer of events.
+   *
+   * @example
+   * await fabric.consumer('billing').seek({ fromStart: true })
+   */
+  consumer(name: string): ConsumerHandle {
+    return new ConsumerHandle(() => this.#open(), name)
+  }
+
+  /** Lists the durable consumers of events by name, with their lag. */
+  async consumers(options: ListConsumersOptions = {}): Promise<ConsumerSummary[]> {
+    return await listConsumers(this.#open(), options)
+  }
+
+  /**
+   * Starts a process of a durable consumer.
+   * @internal
+   */
+  async startConsumer(
+    log: Log,
+    name: string,
+    filter: ConsumerFilter,
+    handle: EventHandler,
+    options: ConsumeOptions,
+  ): Promise<Consumer> {
+    return await new Consumer(this.#open(), log, name, filter, handle, options).start()
   }
 
   /**

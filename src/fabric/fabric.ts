@@ -3,6 +3,8 @@
  * first, then the engine stops, and the store closes last.
  */
 import { Client } from '../client/client.ts'
+import type { Consumer } from '../client/consumers/consumer.ts'
+import type { ConsumeOptions, ConsumerFilter, EventHandler } from '../client/consumers/consumer-options.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
 import { openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
@@ -155,6 +157,7 @@ interface FabricParts extends Pick<FabricOptions, 'namespace' | 'allNamespaces'>
 export class Fabric extends Client {
   readonly log: Log
   readonly #workers = new Set<Worker>()
+  readonly #consumers = new Set<Consumer>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
   #ending: Promise<void> | undefined
@@ -209,6 +212,29 @@ export class Fabric extends Client {
   }
 
   /**
+   * Starts a process of a durable consumer of events. Each event is handled by one of its processes, at least once, and the events of
+   * an execution in order. The position is stored: a later call with this name continues there.
+   *
+   * @example
+   * await using billing = await fabric.consume('billing', { types: ['execution_ended'] }, async (event, { eventId }) => {
+   *   await charge(event.executionId, eventId)
+   * })
+   */
+  async consume(
+    name: string,
+    filter: ConsumerFilter,
+    handle: EventHandler,
+    options: ConsumeOptions = {},
+  ): Promise<Consumer> {
+    this.#refuseIfEnding()
+    const consumer = await this.startConsumer(this.log, name, filter, handle, options)
+    this.#consumers.add(consumer)
+    void consumer.closed.then(() => this.#consumers.delete(consumer))
+    if (this.#ending !== undefined) await consumer.close()
+    return consumer
+  }
+
+  /**
    * Starts the fabric's engine, which handles timers and retention, or returns the one that runs, with its metrics. A fabric has
    * at most one, so settings are refused while it runs.
    */
@@ -236,7 +262,7 @@ export class Fabric extends Client {
   }
 
   async #end(options: WorkerCloseOptions): Promise<void> {
-    await this.#closeWorkers(options)
+    await Promise.all([this.#closeWorkers(options), this.#closeConsumers()])
     await this.#endEngine()
     await super.close()
     this.#stopListening?.()
@@ -250,6 +276,10 @@ export class Fabric extends Client {
 
   async #closeWorkers(options: WorkerCloseOptions): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.close(options)))
+  }
+
+  async #closeConsumers(): Promise<void> {
+    await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
   }
 
   /** The first signal closes the fabric, so that the process can exit. A second one skips draining. */

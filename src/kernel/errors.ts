@@ -328,6 +328,11 @@ export const errorCatalogue = {
     'No schedule has this name.',
     'Check the name, the namespace and the store. `flowfabric schedules` lists them.',
   ),
+  consumer_not_found: never(
+    404,
+    'No consumer has this name.',
+    'Check the name, the namespace and the store. `flowfabric consumers` lists them.',
+  ),
   schedule_owned: never(
     409,
     'The schedule was declared by another owner.',

@@ -85,6 +85,7 @@ export {
   SCHEDULE_FIRE_MAX,
   SCHEDULE_MISSED_AFTER_MS,
   SCHEDULE_MISSED_MAX,
+  CONSUMER_ERROR_LENGTH,
   SCHEDULE_PAGE_MAX,
   SCHEDULE_PLAN_MAX,
   SCHEDULE_PLAN_RETRY_MS,
@@ -257,6 +258,7 @@ export {
   turnScope,
   signalsIndex,
   stepsIndex,
+  consumerId,
   scheduleId,
   tagIndex,
   timersIndex,
@@ -300,6 +302,7 @@ export type {
   FrameChunk,
   Stream,
   FiringCause,
+  Consumer,
   Schedule,
   Lane,
   LaneHold,
@@ -381,6 +384,13 @@ export type { ConfigureScheduleInput, ConfigureScheduleResult } from './operatio
 export type { PlanScheduleInput } from './operations/schedules/plan-schedule.ts'
 export type { FiringView } from './operations/schedules/read-schedules.ts'
 export type { MissedPolicy, Overlap, PlannedFiring, ScheduleTiming, SkipReason } from './model/schedule-schema.ts'
+export type {
+  ConsumerPosition,
+  NewConsumer,
+  RenewConsumerInput,
+  RenewConsumerResult,
+} from './operations/consumers/renew-consumer.ts'
+export type { ConsumerFailure, ConsumerShare, EventFilter } from './model/consumer-schema.ts'
 export { lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'

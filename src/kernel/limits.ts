@@ -370,3 +370,7 @@ export const SCHEDULE_PAGE_MAX = 100
 export const SCHEDULE_READ_MAX = 100
 /** Records that one due schedule puts besides the executions that it cancels: those that it creates, and marks those that it waits for. */
 export const SCHEDULE_DUE_WORK = 16
+/** Consumers that one listing returns: each has a position for every partition. */
+export const CONSUMER_PAGE_MAX = 20
+/** Characters of the error that a consumer shows. */
+export const CONSUMER_ERROR_LENGTH = 500

@@ -49,5 +49,7 @@ test('what never writes is a read, and a reconciler is none', () => {
     'describeSchedule',
     'listSchedules',
     'readUnplanned',
+    'describeConsumer',
+    'listConsumers',
   ])
 })

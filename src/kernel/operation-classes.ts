@@ -115,6 +115,11 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   listSchedules: 'snapshot',
   planSchedule: 'optimistic',
   readUnplanned: 'snapshot',
+  renewConsumer: 'optimistic',
+  seekConsumer: 'optimistic',
+  deleteConsumer: 'optimistic',
+  describeConsumer: 'snapshot',
+  listConsumers: 'snapshot',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

@@ -5,6 +5,9 @@ import { claimForWorker } from './operations/leases/claim-for-worker.ts'
 import { leaveDuties } from './operations/duties/leave-duties.ts'
 import { renewDuties } from './operations/duties/renew-duties.ts'
 import { completeExecution } from './operations/leases/complete-execution.ts'
+import { deleteConsumer, seekConsumer } from './operations/consumers/change-consumer.ts'
+import { describeConsumer, listConsumers } from './operations/consumers/read-consumers.ts'
+import { renewConsumer } from './operations/consumers/renew-consumer.ts'
 import { countExecutions } from './operations/executions/count-executions.ts'
 import { createExecution } from './operations/executions/create-execution.ts'
 import { delayExecution } from './operations/leases/delay-execution.ts'
@@ -177,6 +180,11 @@ export const operations = {
   listSchedules,
   planSchedule,
   readUnplanned,
+  renewConsumer,
+  seekConsumer,
+  deleteConsumer,
+  describeConsumer,
+  listConsumers,
 }
 
 export type OperationName = keyof typeof operations

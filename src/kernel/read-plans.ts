@@ -49,6 +49,7 @@ import { takenRange } from './operations/journal/take-signals.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
 import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
+import { listConsumersRange } from './operations/consumers/read-consumers.ts'
 import { listSchedulesRange } from './operations/schedules/read-schedules.ts'
 import { listWorkersRange } from './operations/workers/list-workers.ts'
 import type { OperationInput, OperationName } from './operations.ts'
@@ -331,6 +332,11 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   readUnplanned: (plan, input) => {
     for (const id of input.scheduleIds) plan.record('schedule', id)
   },
+  renewConsumer: planConsumer,
+  seekConsumer: planConsumer,
+  deleteConsumer: planConsumer,
+  describeConsumer: planConsumer,
+  listConsumers: (plan, input) => plan.page(listConsumersRange(input)),
 }
 
 /** Plans the reads of a call. */
@@ -392,6 +398,10 @@ function planPermits(plan: Plan, keys: readonly LimitKey[], workerInstanceId: st
 
 function planScheduleOf(plan: Plan, input: { readonly scheduleId: string }): void {
   plan.record('schedule', input.scheduleId)
+}
+
+function planConsumer(plan: Plan, input: { readonly consumerId: string }): void {
+  plan.record('consumer', input.consumerId)
 }
 
 function planDuties(plan: Plan): void {

@@ -593,4 +593,10 @@ export const transitions: Transitions = {
   listSchedules: { absent: to('absent'), ...untouched },
   planSchedule: inAnyCase('schedule_not_found'),
   readUnplanned: { absent: to('absent'), ...untouched },
+  // Consumers have records of their own.
+  renewConsumer: inAnyCase('consumer_not_found'),
+  seekConsumer: inAnyCase('consumer_not_found'),
+  deleteConsumer: inAnyCase('consumer_not_found'),
+  describeConsumer: inAnyCase('consumer_not_found'),
+  listConsumers: { absent: to('absent'), ...untouched },
 }

@@ -5,6 +5,7 @@
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'
 import { childProblems } from './child-invariants.ts'
+import { consumerProblems } from './consumer-invariants.ts'
 import { eventProblems, orderProblems } from './event-invariants.ts'
 import { executionProblems } from './execution-invariants.ts'
 import { flowProblems } from './flow-invariants.ts'
@@ -37,6 +38,7 @@ export function sharedProblemsOf(dump: PartitionDump): string[] {
   return [
     ...derivationProblems(dump),
     ...limitProblems(dump),
+    ...consumerProblems(dump),
     ...orderProblems(dump.events, dump.events[0]?.sequence ?? 1),
   ]
 }

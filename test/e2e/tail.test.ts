@@ -33,7 +33,7 @@ describe('tail', () => {
 
     expect(ended.code).toBe(130)
     expect(ended.stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z execution_created +0-[0-9a-f-]{36} greet$/m)
-    expect(ended.stderr).toMatch(/--cursor e1\.\w+/)
+    expect(ended.stderr).toMatch(/--cursor e2\.\w+/)
   })
 
   test('continues at a cursor without gaps or duplicates', async () => {

@@ -19,7 +19,7 @@ export class Follower {
 
   async #follow(fabric: Fabric): Promise<void> {
     for await (const item of fabric.subscribe({ fromStart: true, signal: this.#abort.signal })) {
-      if (item.kind === 'trimmed') this.gapCount += 1
+      if (item.kind !== 'event') this.gapCount += 1
       else if (item.event.type === 'execution_ended') this.ended.add(item.event.executionId)
     }
   }

@@ -65,13 +65,13 @@ describe('the event log', () => {
     await take(again.messages(), ({ event }) => event === 'execution_created')
   })
 
-  test('refuses a cursor of another store', async () => {
+  test('answers a cursor of a log that was replaced with that, and refuses what is no cursor', async () => {
     const found = await served()
     const headers = { 'last-event-id': 'e1.zzzz' }
     const { response, messages: read } = await follow(found.urlOf('followEvents'), headers)
     expect(response.status).toBe(200)
-    const [error] = (await take(read(), ({ event }) => event === 'error')).slice(-1)
-    expect(error?.data).toMatchObject({ code: 'invalid_cursor', status: 400 })
+    const [replaced] = (await take(read(), ({ event }) => event === 'log_replaced')).slice(-1)
+    expect(replaced?.data).toEqual({ partition: 0 })
     expect(await found.refusal('followEvents', { headers: { 'last-event-id': 'x' } })).toEqual([400, 'invalid_cursor'])
   })
 })

@@ -28,6 +28,8 @@ const overwriting: OperationName[] = [
   'renewPermits',
   'holdLimit',
   'renewDuties',
+  'renewConsumer',
+  'seekConsumer',
 ]
 
 /** What time does to an execution besides moving it: a claim handles one thing at a time, and the next when it is repeated. */

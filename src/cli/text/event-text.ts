@@ -26,6 +26,9 @@ const details: readonly { readonly name: string; readonly text: (event: EventDet
 
 export function subscriptionText(item: SubscriptionItem, output: Output): string {
   if (item.kind === 'event') return eventText(item.event, output)
+  if (item.kind === 'log_replaced') {
+    return output.style('yellow', 'the event log was replaced; continuing with the first event that it keeps')
+  }
   return output.style('yellow', `${item.missed} events were trimmed before they could be read`)
 }
 

@@ -14,6 +14,12 @@ const PAGE_EVENTS = 256
 /** Announced writes that a reader remembers until the writes before them are announced. */
 const ANNOUNCED_MAX = 1_000
 
+/** A page of events, with what the reader has found out about the log. */
+export interface ReadPage extends EventPage {
+  /** If the log was replaced by another one: the first event that it keeps. */
+  readonly replacedFrom?: number | undefined
+}
+
 /** Receives retryable failures of the store. Reading continues. */
 export type FailureListener = (error: EngineError) => void
 
@@ -68,7 +74,7 @@ export class EventReader {
   }
 
   /** Returns the events after the position, as soon as there are any; undefined once the signal has aborted. */
-  async next(signal: AbortSignal): Promise<EventPage | undefined> {
+  async next(signal: AbortSignal): Promise<ReadPage | undefined> {
     while (!signal.aborted) {
       if (this.#isWoken || !this.#isAnnounced) {
         const page = await this.#nextPage()
@@ -104,13 +110,23 @@ export class EventReader {
     this.#hasPage = false
   }
 
+  /** Continues at another position, instead of processing the page. */
+  moveTo(position: number): void {
+    this.#last = undefined
+    this.#seen = undefined
+    this.#announced.clear()
+    this.position = position
+    this.#isWoken = true
+    this.#hasPage = false
+  }
+
   close(): void {
     this.#stopListening()
     this.wake()
   }
 
   /** Returns the events after the position; undefined if there are none. */
-  async #nextPage(): Promise<EventPage | undefined> {
+  async #nextPage(): Promise<ReadPage | undefined> {
     this.#isWoken = false
     this.#hasPage = true
     const page = await this.#read()
@@ -132,7 +148,7 @@ export class EventReader {
   }
 
   /** Returns undefined after a retryable failure, and throws others. */
-  async #read(): Promise<EventPage | undefined> {
+  async #read(): Promise<ReadPage | undefined> {
     try {
       if (await this.#isAnotherLog()) return this.#withGap(await this.#readFrom(this.position, PAGE_EVENTS))
       return this.#behindPosition(await this.#readFrom(this.position, PAGE_EVENTS))
@@ -161,7 +177,7 @@ export class EventReader {
   }
 
   /** Returns the page without the event at the position, if that event is unchanged. */
-  #behindPosition(page: EventPage): EventPage {
+  #behindPosition(page: EventPage): ReadPage {
     const { position } = this
     const [first] = page.events
     const hasFirst = first !== undefined && first.sequence === position
@@ -174,13 +190,14 @@ export class EventReader {
   }
 
   /** The log ends before the position or differs there, so everything from there on is new. */
-  #withGap(page: EventPage): EventPage {
+  #withGap(page: EventPage): ReadPage {
     const firstSequence = Math.min(this.position, page.lastSequence + 1)
     this.#last = undefined
     this.#seen = undefined
     this.#announced.clear()
     this.position = firstSequence - 2
-    return { ...page, events: page.events.filter(({ sequence }) => sequence >= firstSequence), firstSequence }
+    const events = page.events.filter(({ sequence }) => sequence >= firstSequence)
+    return { ...page, events, firstSequence, replacedFrom: page.firstSequence }
   }
 
   #sleep(signal: AbortSignal): Promise<void> {

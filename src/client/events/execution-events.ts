@@ -14,11 +14,11 @@ interface End {
 type Look = () => Promise<End | undefined>
 
 /** Returns the last event of an execution that has ended: later events of its partition cannot be its own. */
-export async function lastEventOf(store: Store, id: ExecutionId, look: Look): Promise<LastEvent | undefined> {
+export async function lastEventOf(store: Store, id: ExecutionId, look: Look): Promise<LastEvent[] | undefined> {
   if ((await look())?.outcome === undefined) return undefined
   const partition = partitionOf(id)
   const { lastSequence } = await store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
-  return { partition: Number(partition.slice(partition.indexOf(':') + 1)), sequence: lastSequence }
+  return [{ partition: Number(partition.slice(partition.indexOf(':') + 1)), sequence: lastSequence }]
 }
 
 /** Ends after the event of the end, unless the execution was replayed since. */

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
+import { eventTypes } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
 import { Client } from '../client.ts'
+import { eventFamilyNames, typesOf } from './event-families.ts'
 import { EVENT_SWEEP_MS } from './event-reader.ts'
 import type { SubscriptionItem } from './subscription.ts'
 import { task } from '../define/task.ts'
 import { UnsteadyStore } from '../transport/unsteady-store.fixture.ts'
 
 const plain = task<number, number>('plain')
+const other = task<number, number>('other')
 
 function createClient(partitionCount = 1) {
   const runtime = virtualRuntime()
@@ -25,7 +28,7 @@ async function take(items: AsyncIterable<SubscriptionItem>, count: number): Prom
   return taken
 }
 
-function typesOf(items: readonly SubscriptionItem[]): string[] {
+function kindsOf(items: readonly SubscriptionItem[]): string[] {
   return items.map((item) => (item.kind === 'event' ? item.event.type : item.kind))
 }
 
@@ -37,7 +40,7 @@ test('a subscription sees what happens after it was asked for, even before it is
   await client.submit(plain, 2, { id: 'after' })
   await client.cancel('after', 'enough')
 
-  expect(typesOf(await take(events, 2))).toEqual(['execution_created', 'execution_ended'])
+  expect(kindsOf(await take(events, 2))).toEqual(['execution_created', 'execution_ended'])
 })
 
 test('a subscription resumes from the cursor of an earlier one and misses nothing', async () => {
@@ -57,7 +60,7 @@ test('a subscription may begin at the oldest event kept', async () => {
   await using _ = client
   await client.submit(plain, 1)
 
-  expect(typesOf(await take(client.subscribe({ fromStart: true }), 1))).toEqual(['execution_created'])
+  expect(kindsOf(await take(client.subscribe({ fromStart: true }), 1))).toEqual(['execution_created'])
 })
 
 test('events that were trimmed before they could be read are counted', async () => {
@@ -78,11 +81,18 @@ test('a subscription yields only the events that match its filters', async () =>
   await client.cancel(wanted.id, 'enough')
 
   const byTag = client.subscribe({ fromStart: true, tag: { name: 'plan', value: 'pro' } })
-  expect(typesOf(await take(byTag, 2))).toEqual(['execution_created', 'execution_ended'])
+  expect(kindsOf(await take(byTag, 2))).toEqual(['execution_created', 'execution_ended'])
   const byType = client.subscribe({ fromStart: true, types: ['execution_ended'] })
-  expect(typesOf(await take(byType, 1))).toEqual(['execution_ended'])
+  expect(kindsOf(await take(byType, 1))).toEqual(['execution_ended'])
+  const byFamily = client.subscribe({ fromStart: true, families: ['signals'], types: ['execution_ended'] })
+  expect(kindsOf(await take(byFamily, 1))).toEqual(['execution_ended'])
   const byId = client.subscribe({ fromStart: true, executionId: wanted.id })
-  expect(typesOf(await take(byId, 2))).toEqual(['execution_created', 'execution_ended'])
+  const inLane = await client.submit(other, 3, { lane: 'slow' })
+  const byLane = client.subscribe({ fromStart: true, lane: 'slow' })
+  expect(await take(byLane, 1)).toMatchObject([{ event: { executionId: inLane.id } }])
+  const byTask = client.subscribe({ fromStart: true, task: 'other' })
+  expect(await take(byTask, 1)).toMatchObject([{ event: { executionId: inLane.id } }])
+  expect(kindsOf(await take(byId, 2))).toEqual(['execution_created', 'execution_ended'])
 })
 
 test('a subscription ends when its signal aborts or the client closes', async () => {
@@ -104,18 +114,65 @@ test('a cursor that is none is refused when the first event is asked for', async
   await expect(client.subscribe({ cursor: 'nonsense' }).next()).rejects.toMatchObject({ code: 'invalid_cursor' })
 })
 
-test('a cursor from beyond the end of the log is refused, not waited for', async () => {
-  const { client } = createClient()
-  await using _ = client
-  await client.submit(plain, 1)
-  const [item] = await take(client.subscribe({ fromStart: true }), 1)
-  const other = createClient().client
-  await using __ = other
+test('a cursor of a log that was replaced is answered with that, and resumes at the first event kept', async () => {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  await using client = new Client(store, runtime)
+  for (let i = 0; i < 3; i++) await client.submit(plain, i)
+  const [, , third] = await take(client.subscribe({ fromStart: true }), 3)
+  store.forget()
+  const replaced = { kind: 'log_replaced', partition: 0 }
+  const resumed = client.subscribe({ cursor: third!.cursor })
+  expect((await resumed.next()).value).toMatchObject(replaced)
+  await resumed.return()
 
-  await expect(other.subscribe({ cursor: item!.cursor }).next()).rejects.toMatchObject({
-    code: 'invalid_cursor',
-    detail: { field: 'cursor' },
-  })
+  // The new log has grown past the position of the cursor.
+  await runtime.advance(1)
+  for (let i = 0; i < 5; i++) await client.submit(plain, i)
+  await store.trimEvents('fp:0', 0, 4)
+
+  const items = await take(client.subscribe({ cursor: third!.cursor }), 5)
+  expect(items[0]).toMatchObject(replaced)
+  expect(items.map((item) => (item.kind === 'event' ? item.event.sequence : item.kind))).toEqual([
+    'log_replaced',
+    2,
+    3,
+    4,
+    5,
+  ])
+  // Cursors of the new log are accepted.
+  const [again] = await take(client.subscribe({ cursor: items[2]!.cursor }), 1)
+  expect(again).toMatchObject({ kind: 'event', event: { sequence: 4 } })
+})
+
+test('a subscription whose log is replaced while it follows reports that, and yields the new log from its start', async () => {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  await using client = new Client(store, runtime)
+  for (let i = 0; i < 3; i++) await client.submit(plain, i)
+  const items = client.subscribe({ fromStart: true })
+  for (let i = 0; i < 3; i++) await items.next()
+
+  store.forget()
+  await runtime.advance(1)
+  for (let i = 0; i < 5; i++) await client.submit(plain, i)
+  const rest = take(items, 6)
+  await runtime.advance(EVENT_SWEEP_MS)
+
+  expect((await rest).map((item) => (item.kind === 'event' ? item.event.sequence : item.kind))).toEqual([
+    'log_replaced',
+    1,
+    2,
+    3,
+    4,
+    5,
+  ])
+})
+
+test('every type in the logs of executions is in a family', () => {
+  const inOtherLogs = /^(worker|lane)_/
+  const covered = typesOf(eventFamilyNames)
+  expect(eventTypes.filter((type) => !inOtherLogs.test(type) && !covered.includes(type))).toEqual([])
 })
 
 test('waiting for a result rejects with the failure that ends the reading of events', async () => {

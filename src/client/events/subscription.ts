@@ -1,24 +1,25 @@
 /** Yields the events of all partitions as one async sequence, from any retained cursor. */
 import { boolean, shape, unchecked } from '../../options/shape.ts'
-import { eventTypes } from '../../kernel/index.ts'
-import type { EventType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { executionPartition } from '../../stores/store.ts'
-import type { EventPage, Store, StoredEvent } from '../../stores/store.ts'
-import { decodeCursor, encodeCursor } from './event-cursor.ts'
+import type { Store, StoredEvent } from '../../stores/store.ts'
+import { encodeCursor, markOf } from './event-cursor.ts'
+import type { LogPosition } from './event-cursor.ts'
+import { filterChecks, filterOf, isWanted } from './event-filter.ts'
+import type { EventFilter, EventFilterOptions } from './event-filter.ts'
 import { EventReader } from './event-reader.ts'
-import type { FailureListener } from './event-reader.ts'
-import { checkKey, checkList, checkNamespace, checkSignal, checkTagQuery, invalidInput, show } from '../checks/names.ts'
+import type { FailureListener, ReadPage } from './event-reader.ts'
+import { logStarts } from './log-start.ts'
+import type { LogStart } from './log-start.ts'
+import { checkKey, checkSignal } from '../checks/names.ts'
 
-export interface SubscribeOptions {
+export interface SubscribeOptions extends EventFilterOptions {
   /** Where an earlier subscription stopped. Without a cursor, only new events are yielded. */
   readonly cursor?: string
   /** Starts with the oldest retained event; only without a cursor. */
   readonly fromStart?: boolean
-  readonly namespace?: string
-  readonly tag?: { readonly name: string; readonly value: string }
-  readonly types?: readonly EventType[]
+  /** False ends it after the last event that is written now. */
+  readonly follow?: boolean
   readonly executionId?: string
   /** A flow by its id or key: its own events, and those of its members. */
   readonly flowId?: string
@@ -30,9 +31,8 @@ export interface SubscribeOptions {
 export const subscribeOptions = shape<SubscribeOptions>()("{ types: ['execution_ended'] }", {
   cursor: unchecked<string>(),
   fromStart: boolean,
-  namespace: checkNamespace,
-  tag: checkTagQuery,
-  types: checkTypes,
+  follow: boolean,
+  ...filterChecks,
   executionId: checkKey,
   flowId: checkKey,
   signal: checkSignal,
@@ -41,83 +41,77 @@ export const subscribeOptions = shape<SubscribeOptions>()("{ types: ['execution_
 
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
-  /**
-   * Events were trimmed before they were read, or lost in an outage of the store; then `missed` is a lower bound. Read the
-   * executions themselves.
-   */
+  /** Events were trimmed before they were read. Read the executions themselves. */
   | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
+  /**
+   * The log of this partition is not the one that was read before: its server was restored, or lost its last events. The
+   * subscription continues with the first event that the log keeps.
+   */
+  | { readonly kind: 'log_replaced'; readonly partition: number; readonly cursor: string }
 
 /** A page that waits for the consumer. Its reader pauses until the page is taken. */
 interface ReadyPage {
   readonly reader: EventReader
   readonly number: number
-  readonly page: EventPage
+  readonly page: ReadPage
   readonly taken: () => void
 }
 
-/** The last event that a subscription has to examine, by its partition and its place in the log. */
+/** The last event that a subscription has to examine in a partition. */
 export interface LastEvent {
   readonly partition: number
   readonly sequence: number
 }
 
-/** Starts at the end of the log at the time of this call, not of the first `next()`. Ends after `last`, if there is one. */
+/** Starts at the end of the log at the time of this call, not of the first `next()`. Ends once it has passed `last`, if given. */
 export function subscribe(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
-  last?: Promise<LastEvent | undefined>,
+  last?: Promise<readonly LastEvent[] | undefined>,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  const positions = firstPositions(store, options)
+  const positions = logStarts(store, options)
   // The first next() throws the failure; without a consumer it must not be unhandled.
   positions.catch(() => undefined)
-  last?.catch(() => undefined)
-  return follow(store, runtime, options, positions, last)
+  const until = last ?? (options.follow === false ? lastEvents(store) : undefined)
+  until?.catch(() => undefined)
+  return follow(store, runtime, options, positions, until)
 }
 
-function checkTypes(given: unknown, field: string): readonly EventType[] {
-  checkList(given, field)
-  const types = given as readonly EventType[]
-  const unknown = types.find((type) => !eventTypes.includes(type))
-  if (unknown === undefined) return types
-  throw invalidInput(field, `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)
-}
-
-async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {
-  const { cursor, fromStart = false } = options
-  const bounds = await logBounds(store)
-  if (cursor === undefined) return bounds.map(({ first, last }) => (fromStart ? first - 1 : last))
-  const positions = decodeCursor(cursor, bounds.length)
-  // A cursor beyond the end is from another store: waiting for the log to reach it would skip events.
-  if (positions.some((position, i) => position > (bounds[i]?.last ?? 0))) {
-    throw new EngineError('invalid_cursor', { field: 'cursor', message: 'It lies beyond the last event.' })
-  }
-  return positions
+async function lastEvents(store: Store): Promise<LastEvent[]> {
+  const ends = await logStarts(store, {})
+  return ends.map(({ position }, partition) => ({ partition, sequence: position.sequence }))
 }
 
 async function* follow(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
-  from: Promise<number[]>,
-  until: Promise<LastEvent | undefined> | undefined,
+  from: Promise<LogStart[]>,
+  until: Promise<readonly LastEvent[] | undefined> | undefined,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  const positions = await from
+  const starts = await from
+  const positions = starts.map(({ position }) => position)
+  const filter = { ...filterOf(options), executionId: options.executionId, flowId: options.flowId }
   const last = await until
-  const isOver = () => last !== undefined && (positions[last.partition] ?? 0) >= last.sequence
+  const isOver = () =>
+    last?.every(({ partition, sequence }) => (positions[partition]?.sequence ?? 0) >= sequence) === true
   const abort = new AbortController()
   const stop = () => abort.abort()
   options.signal?.addEventListener('abort', stop, { once: true })
   if (options.signal?.aborted === true) stop()
   const readers = positions.map(
-    (position, i) => new EventReader(store, runtime, executionPartition(i), position, options.onTrouble),
+    ({ sequence }, i) => new EventReader(store, runtime, executionPartition(i), sequence, options.onTrouble),
   )
   const merger = new PageMerger(readers, abort.signal)
   try {
+    for (const [number, { position, isReplaced }] of starts.entries()) {
+      if (isReplaced) yield* replacedItem(number, positions, position)
+    }
     while (!isOver()) {
       const ready = await merger.next()
       if (ready === undefined) return
-      yield* itemsOf(ready, positions, options)
+      yield* itemsOf(ready, positions, filter)
       ready.taken()
     }
   } finally {
@@ -173,7 +167,7 @@ class PageMerger {
   }
 
   /** Drops pages that arrive after the consumer has stopped. */
-  #offer(reader: EventReader, number: number, page: EventPage): Promise<void> {
+  #offer(reader: EventReader, number: number, page: ReadPage): Promise<void> {
     if (this.#signal.aborted) return Promise.resolve()
     return new Promise((taken) => {
       this.#ready.push({ reader, number, page, taken })
@@ -182,43 +176,31 @@ class PageMerger {
   }
 }
 
-/** Returns the cursor after the last event that is written now. */
-export async function endOfLog(store: Store): Promise<string> {
-  return encodeCursor((await logBounds(store)).map(({ last }) => last))
+/** Reports that the log of a partition is another one, so that `position` is before its first event. */
+function* replacedItem(number: number, positions: LogPosition[], position: LogPosition): Generator<SubscriptionItem> {
+  positions[number] = position
+  yield { kind: 'log_replaced', partition: number, cursor: encodeCursor(positions) }
 }
 
-/** Returns where the log of each partition starts and ends. */
-async function logBounds(store: Store): Promise<{ readonly first: number; readonly last: number }[]> {
-  const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)
-  return await Promise.all(
-    numbers.map(async (number) => {
-      const { firstSequence, lastSequence } = await store.readEvents(executionPartition(number), 0, 1)
-      return { first: firstSequence, last: lastSequence }
-    }),
-  )
-}
-
-function* itemsOf(ready: ReadyPage, positions: number[], options: SubscribeOptions): Generator<SubscriptionItem> {
+function* itemsOf(ready: ReadyPage, positions: LogPosition[], filter: EventFilter): Generator<SubscriptionItem> {
   const { reader, number, page } = ready
+  if (page.replacedFrom !== undefined) {
+    const sequence = page.replacedFrom - 1
+    yield* replacedItem(number, positions, { sequence })
+    reader.moveTo(sequence)
+    return
+  }
   const missed = page.firstSequence - 1 - reader.position
   if (missed > 0) {
-    positions[number] = page.firstSequence - 1
+    positions[number] = { sequence: page.firstSequence - 1 }
     yield { kind: 'trimmed', missed, cursor: encodeCursor(positions) }
   }
   for (const event of page.events) {
-    positions[number] = event.sequence
-    if (isWanted(event, options)) yield { kind: 'event', event, cursor: encodeCursor(positions) }
+    if (!isWanted(event, filter)) continue
+    positions[number] = { sequence: event.sequence, mark: markOf(event) }
+    yield { kind: 'event', event, cursor: encodeCursor(positions) }
   }
+  const last = page.events.at(-1)
+  if (last !== undefined) positions[number] = { sequence: last.sequence, mark: markOf(last) }
   reader.advance(page)
-}
-
-/** A value that is missing never matches. */
-function isWanted(event: StoredEvent, options: SubscribeOptions): boolean {
-  const { namespace, tag, types, executionId, flowId } = options
-  if (namespace !== undefined && event.namespace !== namespace) return false
-  if (executionId !== undefined && event.executionId !== executionId) return false
-  if (flowId !== undefined && event.flowId !== flowId) return false
-  if (types !== undefined && !types.includes(event.type)) return false
-  if (tag === undefined) return true
-  return event.tags.some((part, i) => i % 2 === 0 && part === tag.name && event.tags[i + 1] === tag.value)
 }

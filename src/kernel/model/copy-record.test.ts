@@ -43,6 +43,7 @@ const REPLACED_WHOLE: readonly string[] = [
   'stream',
   'frame_chunk',
   'schedule',
+  'consumer',
 ]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 

@@ -50,6 +50,7 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'stream':
     case 'frame_chunk':
     case 'schedule':
+    case 'consumer':
       return { ...record }
   }
 }

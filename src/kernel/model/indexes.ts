@@ -69,6 +69,9 @@ export const DUTIES_INDEX = '@duties'
 /** All schedules of the partition, by namespace and name. */
 export const SCHEDULES_INDEX = '@schedules'
 
+/** Every consumer of the event log. */
+export const CONSUMERS_INDEX = '@consumers'
+
 const TIMERS_PREFIX = '@due' + SEPARATOR
 
 /** The records of one type that time alone will change, by their timer. Executions and flows are in `due` instead. */
@@ -180,6 +183,11 @@ export function shareId(scope: string, key: string): string {
 
 /** The id of a schedule. */
 export function scheduleId(namespace: string, name: string): string {
+  return joinName(namespace, name)
+}
+
+/** The id of a consumer. */
+export function consumerId(namespace: string, name: string): string {
   return joinName(namespace, name)
 }
 

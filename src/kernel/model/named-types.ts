@@ -5,6 +5,7 @@
  */
 import type { PartitionFamily } from './families.ts'
 import {
+  CONSUMERS_INDEX,
   COPYING_LANES_INDEX,
   DUTIES_INDEX,
   LANES_INDEX,
@@ -24,7 +25,7 @@ import type { RecordType } from './records.ts'
 /** The record types whose ids are names. */
 export type NamedType = Extract<
   RecordType,
-  'worker' | 'share' | 'rotation' | 'lane' | 'limit_definition' | 'gauge' | 'holding' | 'gate' | 'duties' | 'schedule'
+  'worker' | 'share' | 'rotation' | 'lane' | 'limit_definition' | 'gauge' | 'holding' | 'gate' | 'duties' | 'schedule' | 'consumer'
 >
 
 export interface NamedTypeEntry {
@@ -50,6 +51,7 @@ export const namedTypes: readonly NamedTypeEntry[] = [
   { type: 'gate', families: ['fp'], all: GATES_INDEX, isTimed: true, further: [] },
   { type: 'schedule', families: ['fp'], all: SCHEDULES_INDEX, isTimed: true, further: [] },
   { type: 'duties', families: ['m'], all: DUTIES_INDEX, isTimed: false, further: [] },
+  { type: 'consumer', families: ['m'], all: CONSUMERS_INDEX, isTimed: false, further: [] },
 ]
 
 export function namedTypesIn(family: PartitionFamily): NamedTypeEntry[] {

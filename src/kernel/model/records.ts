@@ -2,6 +2,8 @@
  * The records of all partitions. A record is a plain object with a type and an id. An operation gets a private copy,
  * changes it and puts it back. Absent values are `undefined`.
  */
+import { consumer } from './consumer-schema.ts'
+import type { Consumer } from './consumer-schema.ts'
 import { duties } from './duties-schema.ts'
 import type { Duties } from './duties-schema.ts'
 import { attempt, execution, queue, rotation, share } from './execution-schema.ts'
@@ -89,6 +91,7 @@ export type { Duties } from './duties-schema.ts'
 export type { FrameChunk, Stream } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
 export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
+export type { Consumer } from './consumer-schema.ts'
 export type { Schedule } from './schedule-schema.ts'
 
 /** The schema of each record type. */
@@ -113,6 +116,7 @@ export const recordSchemas = {
   stream,
   frame_chunk: frameChunk,
   schedule,
+  consumer,
 }
 
 export interface RecordTypes {
@@ -136,6 +140,7 @@ export interface RecordTypes {
   stream: Stream
   frame_chunk: FrameChunk
   schedule: Schedule
+  consumer: Consumer
 }
 
 export type RecordType = keyof RecordTypes

@@ -22,6 +22,7 @@ import {
   ROTATIONS_INDEX,
   SCHEDULES_INDEX,
   SHARES_INDEX,
+  CONSUMERS_INDEX,
   DUTIES_INDEX,
   UNSWEPT_WORKERS_INDEX,
   WORKERS_INDEX,
@@ -276,6 +277,8 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return []
     case 'schedule':
       return scheduleEntries(record)
+    case 'consumer':
+      return [{ index: CONSUMERS_INDEX, score: 0, id: record.id }]
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

@@ -3,7 +3,7 @@ import type { SubscriptionItem } from '../../client/index.ts'
 import type { StoredEvent } from '../../stores/store.ts'
 import type { StreamMessage } from './streams.ts'
 
-/** A message is named after the type of its event, or `trimmed` where events were removed before they were read. */
+/** A message is named after the type of its event, `trimmed` where events were removed before they were read, or `log_replaced`. */
 export async function* messagesOf(
   items: AsyncIterable<SubscriptionItem>,
 ): AsyncGenerator<StreamMessage, void, undefined> {
@@ -11,9 +11,14 @@ export async function* messagesOf(
 }
 
 function messageOf(item: SubscriptionItem): StreamMessage {
-  return item.kind === 'event'
-    ? { id: item.cursor, event: item.event.type, data: eventBody(item.event) }
-    : { id: item.cursor, event: 'trimmed', data: { missed: item.missed } }
+  switch (item.kind) {
+    case 'event':
+      return { id: item.cursor, event: item.event.type, data: eventBody(item.event) }
+    case 'trimmed':
+      return { id: item.cursor, event: 'trimmed', data: { missed: item.missed } }
+    case 'log_replaced':
+      return { id: item.cursor, event: 'log_replaced', data: { partition: item.partition } }
+  }
 }
 
 /** Stored events have names and values of tags alternating. */

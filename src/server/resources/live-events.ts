@@ -1,7 +1,9 @@
 /** Events as they happen, as Server-Sent Events. */
 import { z } from 'zod'
+import { eventFamilyNames } from '../../client/index.ts'
 import type { Client, SubscribeOptions } from '../../client/index.ts'
 import { eventTypes } from '../../kernel/index.ts'
+import { LANE_BYTES, NAME_BYTES } from '../../kernel/limits.ts'
 import { messagesOf } from '../live/event-messages.ts'
 import type { StreamMessage } from '../live/streams.ts'
 import { events, route } from '../routes/route.ts'
@@ -10,15 +12,22 @@ import { parseTagQuery, tagQuery } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { storedEvent } from '../schemas/execution.ts'
 
+/** A cursor has a position for every partition. */
+const CURSOR_MAX = 16_384
+
 const position = {
   cursor: z
     .string()
-    .max(2_048)
+    .max(CURSOR_MAX)
     .optional()
     .describe('Where an earlier stream stopped. The header `Last-Event-ID` has precedence.'),
   fromStart: z.boolean().optional().describe('Starts with the oldest event that is kept; only without a cursor.'),
 }
 
+const families = z
+  .array(z.enum(eventFamilyNames))
+  .optional()
+  .describe('Only events of these families, besides `types`.')
 const types = z.array(z.enum(eventTypes)).optional().describe('Only events of these types.')
 
 type PositionQuery = { readonly cursor?: string | undefined; readonly fromStart?: boolean | undefined }
@@ -80,14 +89,22 @@ export const eventRoutes = [
     summary: 'Follow the event log',
     access: 'viewer',
     scope: 'namespace',
-    query: z.strictObject({ ...position, types, tag: tagQuery }),
+    query: z.strictObject({
+      ...position,
+      types,
+      families,
+      task: z.string().max(NAME_BYTES).optional().describe('Only events of executions of this task.'),
+      lane: z.string().max(LANE_BYTES).optional().describe('Only events of executions in this lane.'),
+      tag: tagQuery,
+    }),
     errors: ['invalid_cursor', 'server_busy'],
     answers: { 200: events(storedEvent, 'The events. The id of each message is a cursor.') },
     handle: async (call) => {
       prepare(call)
       const { client, query } = call
       const from = await positionOf(client, call)
-      const options = drop({ ...from, types: query.types, tag: parseTagQuery(query.tag) })
+      const { types, families, task, lane } = query
+      const options = drop({ ...from, types, families, task, lane, tag: parseTagQuery(query.tag) })
       return start(call, from, (signal) => messagesOf(client.subscribe({ ...options, signal })))
     },
   }),

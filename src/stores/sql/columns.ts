@@ -6,6 +6,7 @@ import { flowDueAt, publicFlowState } from '../../kernel/rules/flow-state.ts'
 import { dueAt, publicState } from '../../kernel/index.ts'
 import type {
   Attempt,
+  Consumer,
   Edge,
   Execution,
   FabricEvent,
@@ -231,6 +232,14 @@ const scheduleColumns: readonly Column<Schedule>[] = [
   { name: 'fired_count', type: 'integer', value: (schedule) => schedule.firedCount },
 ]
 
+const consumerColumns: readonly Column<Consumer>[] = [
+  { name: 'namespace', type: 'text', value: (consumer) => consumer.namespace },
+  { name: 'name', type: 'text', value: (consumer) => consumer.name },
+  { name: 'member_count', type: 'integer', value: (consumer) => consumer.members.length },
+  { name: 'handled_count', type: 'integer', value: (consumer) => consumer.handledCount },
+  { name: 'changed_at', type: 'integer', value: (consumer) => consumer.changedAt },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -256,6 +265,7 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   stream: streamColumns,
   frame_chunk: frameChunkColumns,
   schedule: scheduleColumns,
+  consumer: consumerColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

@@ -19,6 +19,7 @@ import { limitTrials } from './limit-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
+import { consumerTrials } from './consumer-trials.ts'
 import { scheduleTrials } from './schedule-trials.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
@@ -40,6 +41,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(laneTrials)
   .concat(limitTrials)
   .concat(scheduleTrials)
+  .concat(consumerTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(childSituations).concat(members)

@@ -26,6 +26,7 @@ const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } 
   gate: unblock,
   duties: undefined,
   schedule: scheduleFiring,
+  consumer: undefined,
 }
 
 /** The types whose timers a pass over a partition handles. */

@@ -88,6 +88,15 @@ const gate = namedTable(
     constraint gate_cause_is_known check (cause in ('rate', 'concurrency', 'held', 'unknown', 'holders'))`,
 )
 
+const consumer = namedTable(
+  'consumer',
+  `namespace text not null,
+    name text not null,
+    member_count integer not null check (member_count >= 0),
+    handled_count bigint not null check (handled_count >= 0),
+    changed_at bigint not null`,
+)
+
 const duties = namedTable('duties', 'engine_count integer not null check (engine_count >= 0)')
 
 /** A store that is in use gets the partitions of the new families. A new store gets all its partitions with its settings. */
@@ -120,6 +129,7 @@ export const admission = [
   holding,
   gate,
   duties,
+  consumer,
   streams,
   scheduleTable,
   partitions,

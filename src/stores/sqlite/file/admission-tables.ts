@@ -81,6 +81,15 @@ const gate = namedTable(
     open_at integer not null`,
 )
 
+const consumer = namedTable(
+  'consumer',
+  `namespace text not null,
+    name text not null,
+    member_count integer not null check (member_count >= 0),
+    handled_count integer not null check (handled_count >= 0),
+    changed_at integer not null`,
+)
+
 const duties = namedTable('duties', 'engine_count integer not null check (engine_count >= 0)')
 
 export const admission = [
@@ -93,6 +102,7 @@ export const admission = [
   holding,
   gate,
   duties,
+  consumer,
   streams,
   scheduleTable,
 ].join('')

@@ -24,6 +24,7 @@
  * | `<prefix>:{fp:3}:T5:<id>`          | string     | the record of a stream                                    |
  * | `<prefix>:{fp:3}:F5:<id>`          | string     | the record of a chunk of frames                           |
  * | `<prefix>:{fp:3}:C5:<id>`           | string     | the record of a schedule                                  |
+ * | `<prefix>:{m:0}:N5:<id>`           | string     | the record of a consumer of the event log                 |
  * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step, frames |
  * | `<prefix>:{fp:3}:events5`          | list       | the event log, oldest first                               |
@@ -76,6 +77,7 @@ export const keyKinds = {
   stream: 'T5:',
   frame_chunk: 'F5:',
   schedule: 'C5:',
+  consumer: 'N5:',
   index: 'i5:',
   blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
@@ -109,6 +111,7 @@ export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
   stream: 1,
   frame_chunk: 1,
   schedule: 0,
+  consumer: 0,
   index: 2,
   blob: 2,
 }
