@@ -10,6 +10,7 @@ export type { WorkerState, WorkerStats, WorkerSummary } from './worker/worker-st
 export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './runtime/metrics.ts'
+export type { OpenTelemetryApi } from './runtime/tracing.ts'
 
 export type { Consumer } from './client/consumers/consumer.ts'
 export type { ConsumerHandle, SeekOptions } from './client/consumers/consumer-handle.ts'

@@ -2,7 +2,7 @@
 import type { CreateResult, ExecutionId, Explanation, FlowId, Refused } from '../kernel/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { silentLog } from '../runtime/index.ts'
-import type { Log, Runtime } from '../runtime/index.ts'
+import type { Log, Runtime, Tracing } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
@@ -103,6 +103,8 @@ export interface ClientOptions {
   readonly tokens?: TokenSigner
   /** True reaches executions and flows of all namespaces by id, and lists them, for tools of operators. */
   readonly allNamespaces?: boolean
+  /** The spans of this process; none unless given. */
+  readonly tracing?: Tracing
 }
 
 export class Client implements FlowClient {
@@ -126,7 +128,12 @@ export class Client implements FlowClient {
   /** Limits: defined, changed live, inspected, held back and deleted by name. */
   readonly limits: LimitCalls
 
-  constructor(store: Store, runtime: Runtime, options: ClientOptions = {}, shared = sharedParts(store, runtime)) {
+  constructor(
+    store: Store,
+    runtime: Runtime,
+    options: ClientOptions = {},
+    shared = sharedParts(store, runtime, options.tracing),
+  ) {
     this.store = store
     this.runtime = runtime
     this.namespace = checkNamespace(options.namespace ?? 'default')
@@ -668,8 +675,8 @@ export class Client implements FlowClient {
   }
 }
 
-function sharedParts(store: Store, runtime: Runtime): SharedParts {
-  const batcher = new Batcher(store, runtime)
+function sharedParts(store: Store, runtime: Runtime, tracing?: Tracing): SharedParts {
+  const batcher = new Batcher(store, runtime, tracing)
   const ends = new EndWatcher(store, runtime)
   batcher.hints.onEnd((partition, id) => ends.expect(partition, id))
   return { batcher, ends, abort: new AbortController(), closing: undefined }

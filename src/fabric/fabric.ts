@@ -17,8 +17,8 @@ import { RetiredKeys } from '../client/tokens/retired-keys.ts'
 import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
-import { isLog, nonThrowingLog, silentLog, systemRuntime } from '../runtime/index.ts'
-import type { Log, MetricsRegistry, Runtime } from '../runtime/index.ts'
+import { isLog, noTracing, nonThrowingLog, openTelemetryTracing, silentLog, systemRuntime } from '../runtime/index.ts'
+import type { Log, MetricsRegistry, OpenTelemetryApi, Runtime, Tracing } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import type { TenantFilter } from '../kernel/index.ts'
 import { openStore } from '../stores/open/open-store.ts'
@@ -53,6 +53,8 @@ export interface FabricOptions {
    * FLOWFABRIC_KEYS_FILE names. Asked for when a token is issued. `none` ignores the variable.
    */
   readonly keys?: KeysOption
+  /** The module `@opentelemetry/api` of the program. Submits, runs of handlers and steps are spans then; none unless given. */
+  readonly openTelemetry?: OpenTelemetryApi
   /** False throws if no store exists at the location, instead of creating one. */
   readonly create?: boolean
 }
@@ -93,7 +95,9 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
-    const fabric = new Fabric(store, runtime, { ...options, log, keys })
+    const { openTelemetry: api } = options
+    const tracing = api === undefined ? noTracing : openTelemetryTracing(api)
+    const fabric = new Fabric(store, runtime, { ...options, log, keys, tracing })
     if (keys?.isLazy !== true) await fabric.tokens.confirm()
     return fabric
   } catch (error) {
@@ -130,8 +134,18 @@ const fabricOptions = shape<LocatedOptions>()("{ namespace: 'acme' }", {
   valkey: unchecked(),
   postgres: unchecked(),
   keys: unchecked(),
+  openTelemetry: checkOpenTelemetry,
   create: boolean,
 })
+
+function checkOpenTelemetry(value: unknown): OpenTelemetryApi {
+  const { trace, context } = (value ?? {}) as Partial<OpenTelemetryApi>
+  if (typeof trace?.getTracer === 'function' && typeof context?.with === 'function') return value as OpenTelemetryApi
+  throw new EngineError('invalid_configuration', {
+    field: 'openTelemetry',
+    message: "openTelemetry must be the module: import * as openTelemetry from '@opentelemetry/api'.",
+  })
+}
 
 const engineSettings = shape<EngineSettings>()("{ filter: { namespace: 'acme' } }", {
   filter: shape<TenantFilter>()("{ namespace: 'acme' }", { namespace: checkNamespace, tag: checkTagQuery }),
@@ -152,6 +166,7 @@ function checkLocated(options: LocatedOptions): LocatedOptions {
 interface FabricParts extends Pick<FabricOptions, 'namespace' | 'allNamespaces'> {
   readonly log?: Log
   readonly keys?: KeySource | undefined
+  readonly tracing?: Tracing
 }
 
 export class Fabric extends Client {
@@ -164,10 +179,10 @@ export class Fabric extends Client {
   #stopListening: (() => void) | undefined
 
   constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
-    const { namespace = 'default', allNamespaces = false, keys } = parts
+    const { namespace = 'default', allNamespaces = false, keys, tracing = noTracing } = parts
     const log = nonThrowingLog(parts.log ?? silentLog)
     const tokens = keys === undefined ? undefined : new Tokens(keys, runtime, log, new RetiredKeys(store))
-    const scope = { namespace, allNamespaces }
+    const scope = { namespace, allNamespaces, tracing }
     super(store, runtime, tokens === undefined ? scope : { ...scope, tokens })
     this.log = log
   }

@@ -218,9 +218,17 @@ class HttpApi {
       signal: AbortSignal.any([request.signal, this.#stopping.signal]),
       server: this.#parts,
     }
-    const reply = await route.handle(call)
+    const reply = await this.#inSpan(route, request, async () => await route.handle(call))
     if (reply instanceof Response) return reply
     return new Response(JSON.stringify(reply.body), { status: reply.status, headers: JSON_HEADERS })
+  }
+
+  /** The request is a span of its caller's trace, and what it submits belongs to it. */
+  async #inSpan<Reply>(route: AnyRoute, { method, headers }: Request, work: () => Promise<Reply>): Promise<Reply> {
+    const attributes = { 'http.request.method': method, 'http.route': route.path }
+    const parent = headers.get('traceparent') ?? undefined
+    const span = { name: `${method} ${route.path}`, kind: 'server', attributes, parent } as const
+    return await this.#parts.fabric.batcher.tracing.span(span, work)
   }
 
   async #bodyOf(route: AnyRoute, request: Request): Promise<unknown> {

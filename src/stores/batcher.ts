@@ -7,8 +7,8 @@
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
-import { metricsRegistry } from '../runtime/index.ts'
-import type { MetricsRegistry, Runtime, Timer } from '../runtime/index.ts'
+import { metricsRegistry, noTracing } from '../runtime/index.ts'
+import type { Runtime, Timer, Tracing } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { InProcessHints } from './in-process-hints.ts'
 import { ADMISSION_LEVEL, levelTooLow } from './level/store-level.ts'
@@ -54,8 +54,10 @@ export class Batcher {
   /** Shared by the workers and engines of this process, so that an outage is logged once. */
   readonly health = new StoreHealth()
   /** What this process measures. Workers, engines and servers add to it. */
-  readonly metrics: MetricsRegistry
-  readonly #meter: StoreMeter
+  readonly metrics = metricsRegistry()
+  /** The spans of this process. */
+  readonly tracing: Tracing
+  readonly #meter = new StoreMeter(this.metrics)
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number
@@ -73,11 +75,10 @@ export class Batcher {
   #isClosed = false
   #idle: (() => void)[] = []
 
-  constructor(store: Store, runtime: Runtime, metrics: MetricsRegistry = metricsRegistry()) {
+  constructor(store: Store, runtime: Runtime, tracing: Tracing = noTracing) {
     this.#store = store
     this.#runtime = runtime
-    this.metrics = metrics
-    this.#meter = new StoreMeter(metrics)
+    this.tracing = tracing
     this.#inFlightMax = store.batchesAtOnce ?? IN_FLIGHT_MAX
     this.#busyBatches = store.busyBatches ?? Infinity
   }

@@ -318,5 +318,6 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     limits: [],
     isAdmitted: true,
     readyForMs: undefined,
+    trace: undefined,
   }
 }

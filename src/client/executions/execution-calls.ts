@@ -13,8 +13,10 @@ import type {
   SetTagsResult,
 } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
+import { sendSpan } from '../transport/send-span.ts'
 import { checkKey, checkPrincipal, checkPriority, checkReason } from '../checks/names.ts'
 import { checkRecordedName } from '../checks/step-names.ts'
+import { checkTask } from '../define/task.ts'
 import type { AnyTask } from '../define/task.ts'
 import { declaredLimitsOf } from '../limits/declared-limits.ts'
 import type { Session } from '../session.ts'
@@ -74,12 +76,29 @@ const describedParts = shape<DescribedParts>()('{ payload: true }', {
   inputs: boolean,
 })
 
+/** A submit is a span, and the runs of the execution are spans below it. */
 export async function submitTask(
   session: Session,
   task: AnyTask,
   input: unknown,
   options: SubmitOptions = {},
   requestId: string = session.runtime.uuid(),
+): Promise<CreateResult | StagedResult> {
+  const { name } = checkTask(task)
+  return await session.batcher.tracing.span(sendSpan(name), async (span) => {
+    const result = await submitInSpan(session, task, input, options, requestId)
+    if (result.kind === 'refused') span.fail(result.code)
+    else span.set('messaging.message.id', result.executionId)
+    return result
+  })
+}
+
+async function submitInSpan(
+  session: Session,
+  task: AnyTask,
+  input: unknown,
+  options: SubmitOptions,
+  requestId: string,
 ): Promise<CreateResult | StagedResult> {
   const { batcher, runtime, namespace, settings } = session
   const parsed = submitOptions(resolveDelay(options, runtime.now()))
@@ -91,7 +110,8 @@ export async function submitTask(
       : executionIdFromKey(namespace, key, settings.executionPartitions)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : requestId }
-  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
+  const trace = batcher.tracing.current()
+  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime), trace }
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })

@@ -78,6 +78,8 @@ export interface SubmitSetting {
   readonly indexedTags: readonly string[]
   /** Absent if the input is only checked, and not submitted. */
   readonly limits?: DeclaredLimits | undefined
+  /** The span that the submit belongs to. */
+  readonly trace?: string | undefined
 }
 
 interface SubmitIds {
@@ -152,6 +154,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     fairness,
     limits: limitRefsOf(limitUsesOf(task, options.limits), item.input),
     ifExists: options.ifExists,
+    trace: setting.trace,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
 }

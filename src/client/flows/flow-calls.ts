@@ -29,6 +29,7 @@ import { digestOf, prepareGraph, prepareNode } from './flow-graph.ts'
 import { createFlowOptions, flowCancelOptions, flowSubmitOptions, refuseTransaction } from './flow-options.ts'
 import type { CreateFlowOptions, FlowCancelOptions, FlowSubmitOptions } from './flow-options.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
+import { sendSpan } from '../transport/send-span.ts'
 import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
 import { checkNodeName } from '../checks/hashed-names.ts'
 import { checkReason, checkTags, checkTaskName, invalidInput } from '../checks/names.ts'
@@ -53,6 +54,7 @@ export interface SubmittedFlow {
   readonly graph: DeclaredGraph
 }
 
+/** A submit is a span, and the runs of all members are spans below it. */
 export async function submitFlow(
   session: Session,
   flow: AnyFlow,
@@ -60,6 +62,21 @@ export async function submitFlow(
   options: FlowSubmitOptions,
   /** Called with the flow's partition before anything is sent. */
   onPlaced: (partition: Partition) => void = () => undefined,
+): Promise<SubmittedFlow> {
+  return await session.batcher.tracing.span(sendSpan(flow.name), async (span) => {
+    const submitted = await submitInSpan(session, flow, input, options, onPlaced)
+    span.set('messaging.message.id', submitted.flowId)
+    if (submitted.result.kind === 'refused') span.fail(submitted.result.code)
+    return submitted
+  })
+}
+
+async function submitInSpan(
+  session: Session,
+  flow: AnyFlow,
+  input: unknown,
+  options: FlowSubmitOptions,
+  onPlaced: (partition: Partition) => void,
 ): Promise<SubmittedFlow> {
   refuseTransaction(options)
   const { id, ifExists, dedupe, onProgress = () => undefined, ...settings } = flowSubmitOptions(options)
@@ -225,7 +242,8 @@ export async function drawFlow(flow: AnyFlow, input: unknown): Promise<DeclaredG
 }
 
 function submitSettingOf({ namespace, settings, batcher, runtime }: Session): SubmitSetting {
-  return { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime) }
+  const trace = batcher.tracing.current()
+  return { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime), trace }
 }
 
 export const flowCalls = {

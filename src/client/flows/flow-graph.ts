@@ -107,9 +107,9 @@ function refusalOf(name: string, error: unknown): unknown {
   return new EngineError(error.code, { ...error.detail, nodes: [name], message: text }, { cause: error })
 }
 
-/** Serializes a node without its id, which follows from its name, and without its bytes, which are hashed separately. */
+/** Serializes a node without its id, which follows from its name, its span, and its bytes, which are hashed separately. */
 function nodeText(node: DeclaredNode, create: CreateInput): string {
-  const { executionId: _id, ...settings } = create
+  const { executionId: _id, trace: _trace, ...settings } = create
   // What a graph does not use adds nothing, so that the digest of such a graph is that of earlier versions.
   const edges = node.edges.map(({ upstream, input, onFailure }) => {
     return onFailure === undefined ? [upstream.node, input] : [upstream.node, input, onFailure]

@@ -131,5 +131,6 @@ function settingsIn(from: RunSettings): AllSettings {
     digest: from.digest,
     fairness: from.fairness,
     limits: from.limits,
+    trace: from.trace,
   }
 }

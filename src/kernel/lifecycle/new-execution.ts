@@ -38,6 +38,8 @@ export interface CreateInput {
   readonly ifExists?: IfExists | undefined
   /** The schedule that creates it. */
   readonly schedule?: Execution['schedule']
+  /** The span that submits it. */
+  readonly trace?: string | undefined
 }
 
 /** What a submit does if its id exists, whatever its input. */
@@ -97,6 +99,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     passes: undefined,
     schedule: input.schedule,
     awaitedBy: undefined,
+    trace: input.trace,
   }
 }
 

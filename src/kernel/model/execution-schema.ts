@@ -211,6 +211,7 @@ const followUp = frozenObject({
   needs: rare(frozenList(text)),
   fairness: maybe(fairness),
   limits: rare(frozenList(limitRef)),
+  trace: rare(text),
 })
 
 /** One more run of an execution: the settings of the submit that asked for it. */
@@ -322,6 +323,8 @@ export const execution = record('execution', {
   schedule: rare(frozenObject({ id: text, at: whole, cause: firingCause })),
   /** The schedule whose next firing waits for its end. */
   awaitedBy: rare(text),
+  /** The span that has submitted it, as a `traceparent` of W3C Trace Context. */
+  trace: rare(text),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

@@ -228,6 +228,7 @@ const pendingNode = frozenObject({
   needs: maybe(frozenList(text)),
   fairness: maybe(fairness),
   limits: maybe(frozenList(limitRef)),
+  trace: maybe(text),
 })
 
 /** A node of a graph that is not created yet: the settings of its submit. */

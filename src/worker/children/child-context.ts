@@ -153,7 +153,8 @@ export class ChildContext implements ChildCalls {
     const start = [createdAt, run, journal?.era ?? 0, journal?.round ?? 0].join('.')
     const ids = { executionId: childIdOf(id, start, plan.name), requestId: undefined }
     const { indexedTags } = batcher.store.settings
-    const setting = { namespace: claimed.namespace, indexedTags, limits: declaredLimitsOf(batcher, runtime) }
+    const limits = declaredLimitsOf(batcher, runtime)
+    const setting = { namespace: claimed.namespace, indexedTags, limits, trace: batcher.tracing.current() }
     try {
       const item = { task: plan.task, input, options: resolveDelay(options, runtime.now()) }
       return await prepareSubmit(item, ids, setting)

@@ -145,7 +145,9 @@ export class MemberFlowCalls implements MemberFlow {
     })
     const policy = upstreams.length === 0 ? undefined : waits?.policy
     const { indexedTags } = batcher.store.settings
-    const setting = { namespace: leased.claimed.namespace, indexedTags, limits: declaredLimitsOf(batcher, runtime) }
+    const limits = declaredLimitsOf(batcher, runtime)
+    const trace = batcher.tracing.current()
+    const setting = { namespace: leased.claimed.namespace, indexedTags, limits, trace }
     const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
     const { create } = prepared.input
     const { kind, state } = await this.#callFlow(

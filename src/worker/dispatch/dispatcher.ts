@@ -15,6 +15,7 @@ import type { Refusal } from '../permits/permit-desk.ts'
 import type { Permits } from '../permits/permits.ts'
 import type { ServedTask } from '../served-task.ts'
 import type { AttemptLog } from './attempt-log.ts'
+import { attemptSpan, endOf } from './attempt-span.ts'
 import type { AttemptMeter } from './attempt-meter.ts'
 import type { Settler } from './settler.ts'
 import type { TurnEnd } from './turn-end.ts'
@@ -201,7 +202,7 @@ export class Dispatcher {
       keeper.begin(leased)
       this.#meter.started(leased)
       try {
-        outcome = await runAttempt(leased, new HandlerContext(leased, this.#services))
+        outcome = await this.#attempt(leased)
       } catch (error) {
         // Unexpected: an attempt returns an outcome for whatever its handler throws. The slot must still become free.
         this.#log.unclassified(leased, error)
@@ -213,6 +214,15 @@ export class Dispatcher {
     this.#services.permits.release(leased, leased.isStarted)
     this.#settler.add(leased, outcome)
     this.#startWaiting()
+  }
+
+  async #attempt(leased: LeasedExecution): Promise<HandlerOutcome> {
+    return await this.#services.batcher.tracing.span(attemptSpan(leased), async (span) => {
+      const outcome = await runAttempt(leased, new HandlerContext(leased, this.#services))
+      span.set('flowfabric.outcome', endOf(outcome))
+      if (outcome.kind === 'fail') span.fail(outcome.failure.category)
+      return outcome
+    })
   }
 
   /** Releases an execution of a task that this worker has no handler for. Unexpected: claims name the served tasks. */

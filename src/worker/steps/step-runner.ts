@@ -11,6 +11,7 @@ import type { EncodedValue } from '../../client/checks/payload.ts'
 import { STEP_VALUE_BYTES } from '../../kernel/index.ts'
 import type { Failure, FailureInput, Instant, StepState } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
+import type { SpanSpec } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { StepTry } from './step-try.ts'
@@ -196,7 +197,9 @@ export class StepRunner {
     const call = new StepTry(this.#leased, name, attempt, policy.timeoutMs, this.#streams)
     let value: unknown
     try {
-      value = await this.#run.inStep(name, () => call.run(work.run, this.#services.runtime))
+      value = await this.#services.batcher.tracing.span(stepSpan(name, attempt), () =>
+        this.#run.inStep(name, () => call.run(work.run, this.#services.runtime)),
+      )
     } catch (error) {
       // Aborted work has not failed: a later run continues it.
       this.#run.throwIfStoppedSince(abortReason)
@@ -242,6 +245,10 @@ export class StepRunner {
     const delayMs = Math.max(0, Math.ceil(until - this.#services.runtime.monotonic()))
     return { kind: 'retry', failure, size: failureBytes(failure), delayMs, park: false } as const
   }
+}
+
+function stepSpan(name: string, attempt: number): SpanSpec {
+  return { name: `step ${name}`, kind: 'internal', attributes: { 'flowfabric.step.attempt': attempt } }
 }
 
 function reportOf({ name, isCompensation }: StepWork, attemptCount: number): StepReport {

@@ -52,6 +52,7 @@ function pendingNodeOf({ name, create, policy, hasCondition }: NodeInput): Pendi
     needs: create.needs,
     fairness: create.fairness,
     limits: create.limits,
+    trace: create.trace,
   }
   return {
     ...settings,

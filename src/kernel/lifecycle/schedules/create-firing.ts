@@ -50,6 +50,7 @@ export type WorkSettings = Omit<
   | 'delayMs'
   | 'ifExists'
   | 'schedule'
+  | 'trace'
 >
 
 /** Every setting by its name, so that the compiler reports one that a schedule would lose. */

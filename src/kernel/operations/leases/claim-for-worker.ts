@@ -109,6 +109,8 @@ export interface Claimed {
   readonly isAdmitted: boolean
   /** How long it was ready before this claim. Absent if it was claimed before, and the reply was lost. */
   readonly readyForMs: number | undefined
+  /** The span that has submitted it. */
+  readonly trace: string | undefined
 }
 
 /** What a worker needs to evaluate the condition of a member. */
@@ -338,6 +340,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload, readyFor
     limits: limitsOf(tx, execution),
     isAdmitted: state.unadmitted === undefined,
     readyForMs,
+    trace: execution.trace,
   }
 }
 
