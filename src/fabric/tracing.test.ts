@@ -25,7 +25,7 @@ afterAll(() => {
 })
 
 const charge = task<{ cents: number }, string>('charge')
-const release = task<void, string>('release')
+const release = task<undefined, string>('release')
 
 /** Each span as its name behind the names of those above it. */
 function paths(): string[] {
