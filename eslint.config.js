@@ -127,7 +127,7 @@ const stateAssignment = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', 'dashboard/']),
+  globalIgnores(['dist/', 'coverage/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -40,6 +40,7 @@ const suites: Suite[] = [
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'http', include: 'test/http/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
+  { name: 'dashboard', include: 'test/dashboard/**/*.test.ts', timeoutMs: 120_000 },
   { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, startsProcesses: true },

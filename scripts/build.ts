@@ -1,5 +1,6 @@
 /**
- * Bundles the package into an empty dist: one entry for each export and for the command, and the chunks that they share.
+ * Bundles the package into an empty dist: one entry for each export and for the command, and the chunks that they share. Then it
+ * bundles the dashboard into dist/ui.
  * Node loads a few chunks several times faster than hundreds of modules. tsc writes the declarations.
  */
 import { cp } from 'node:fs/promises'
@@ -30,6 +31,27 @@ await build({
         'cli/main': 'src/cli/main.ts',
       },
       output: { entryFileNames: '[name].js', chunkFileNames: `${CHUNKS}/[name].js` },
+    },
+  },
+})
+await build({
+  root: path.join(root, 'dashboard'),
+  // The page may be mounted at any path, so its addresses are relative to its base.
+  base: './',
+  configFile: false,
+  logLevel: 'warn',
+  build: {
+    outDir: path.join(root, 'dist/ui'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // An inline asset would need an exception in the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      // Packages that also run on servers mark their modules, which means nothing here.
+      onLog: (level, log, report) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)
+      },
     },
   },
 })

@@ -7,7 +7,11 @@ import path from 'node:path'
 import ts from 'typescript'
 import { root } from './run.ts'
 
-const CHECKED = ['{src,scripts,bench,test,examples}/**/*.ts', '{README,CONTRIBUTING}.md', 'docs/**/*.md']
+const CHECKED = [
+  '{src,scripts,bench,test,examples,dashboard/src}/**/*.{ts,tsx}',
+  '{README,CONTRIBUTING}.md',
+  'docs/**/*.md',
+]
 const IDIOMS =
   /\b(who(m)?ever|(some|no|any|every)body|told|tells|hears|heard|wish(es|ed)?|said|says (so|again|nothing|itself)|(goes|went) on|(sees|seen) to|lets go|be had)\b/
 
@@ -21,8 +25,8 @@ function isName(node: ts.Node): boolean {
 }
 
 /** Replaces names and patterns by spaces, so that comments and strings keep their positions. */
-function withoutNames(text: string): string {
-  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest)
+function withoutNames(file: string, text: string): string {
+  const source = ts.createSourceFile(path.basename(file), text, ts.ScriptTarget.Latest)
   const characters = text.split('')
   function visit(node: ts.Node): void {
     if (isName(node)) characters.fill(' ', node.getStart(source), node.end)
@@ -34,7 +38,7 @@ function withoutNames(text: string): string {
 
 /** Returns the idioms in a file, each as `line: words`. */
 export function findIdioms(file: string, text: string): string[] {
-  const checked = file.endsWith('.ts') ? withoutNames(text) : text
+  const checked = /\.tsx?$/.test(file) ? withoutNames(file, text) : text
   return [...checked.matchAll(wrapped)].map(
     ({ 0: words, index }) => `${checked.slice(0, index).split('\n').length}: ${words.replaceAll(/[\s*/]+/g, ' ')}`,
   )

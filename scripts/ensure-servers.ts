@@ -1,10 +1,10 @@
 /**
- * Finds the server programs that tests and benchmarks start. On Debian, as root, it installs missing ones from the mirror of
+ * Finds the programs that tests and benchmarks start: servers and a browser. On Debian, as root, it installs missing ones from the mirror of
  * the machine, without starting services. Elsewhere it prints instructions.
  */
 import { access, mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findProgram } from '../test/servers/find-program.ts'
+import { findChromium, findProgram } from '../test/servers/find-program.ts'
 import { findInstalledPostgres } from '../test/servers/postgres-programs.ts'
 import { capture, run } from './run.ts'
 
@@ -12,8 +12,8 @@ interface ServerPackage {
   readonly program: string
   /** Returns the path of the program; undefined if it is not installed. */
   readonly find: () => Promise<string | undefined>
-  /** The service that the package installs. */
-  readonly service: string
+  /** The service that the package installs, if it is a server. */
+  readonly service?: string
   readonly packages: readonly string[]
   readonly oldestVersion: string
   readonly brewFormula: string
@@ -74,6 +74,13 @@ const serverPackages: ServerPackage[] = [
     packages: ['pgbouncer'],
     oldestVersion: '1.18',
     brewFormula: 'pgbouncer',
+  },
+  {
+    program: 'chromium',
+    find: findChromium,
+    packages: ['chromium'],
+    oldestVersion: '120',
+    brewFormula: '--cask chromium',
   },
 ]
 
@@ -176,7 +183,7 @@ async function install({ packages, service, backportedTo, policy }: ServerPackag
   }
   await withPolicy(noServices, () => (policy === undefined ? installing() : withPolicy(policy, installing)))
   // The service must not start at boot either. The command fails on a machine without services, which is fine.
-  await capture('update-rc.d', [service, 'disable'])
+  if (service !== undefined) await capture('update-rc.d', [service, 'disable'])
 }
 
 /** Returns the path of the program. Throws with instructions if it is missing and cannot be installed. */

@@ -1,6 +1,6 @@
 /**
- * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, docs/http-routes.md from the table of routes, and
- * docs/metrics-reference.md from the definitions of metrics.
+ * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, docs/http-routes.md from the table of routes,
+ * docs/metrics-reference.md from the definitions of metrics, and the types of the routes for the dashboard.
  *
  *   node scripts/generate-docs.ts            writes them
  *   node scripts/generate-docs.ts --check    fails if they are out of date
@@ -9,6 +9,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
+import { apiTypes } from './docs/api-types.ts'
 import { errorsPage } from './docs/errors-page.ts'
 import { metricsPage } from './docs/metrics-page.ts'
 import { routesPage } from './docs/routes-page.ts'
@@ -20,6 +21,7 @@ const pages = [
   { file: 'docs/errors.md', write: errorsPage },
   { file: 'docs/http-routes.md', write: routesPage },
   { file: 'docs/metrics-reference.md', write: metricsPage },
+  { file: 'dashboard/src/api/types.ts', write: apiTypes },
 ]
 
 async function read(file: string): Promise<string | undefined> {

@@ -28,6 +28,7 @@ const suites: readonly Suite[] = [
   { name: 'faults', lane: 'waiting', ...own, server: 'always' },
   { name: 'crash', lane: 'waiting', ...own },
   { name: 'e2e', lane: 'waiting', ...own },
+  { name: 'dashboard', lane: 'waiting', ...own, server: 'always' },
   { name: 'servers', lane: 'waiting', ...shared, needsBuild: false, server: 'always' },
   { name: 'postgres', lane: 'waiting', ...shared, server: 'always' },
   { name: 'valkey', lane: 'waiting', ...shared, server: 'always' },

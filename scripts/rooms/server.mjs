@@ -10,6 +10,8 @@ export const server = {
     metrics: [],
     routes: ['parts', 'auth', 'http', 'schemas'],
     pages: [],
+    // The dashboard, of which only the built files are known here.
+    ui: [],
     openapi: ['http', 'routes', 'schemas'],
     resources: resource,
     // Serves the handler on a port.

@@ -36,6 +36,8 @@ import type { AnyRoute, RouteCall } from './routes/route.ts'
 import { MethodNotAllowed, Router } from './routes/router.ts'
 import type { Match } from './routes/router.ts'
 import type { ServerParts } from './server-parts.ts'
+import { UiFiles } from './ui/ui-files.ts'
+import { isUiPath, uiResponse } from './ui/ui-response.ts'
 
 export interface HandlerOptions {
   /** The path that the handler is mounted at, such as `/fabric`. */
@@ -52,6 +54,8 @@ export interface HandlerOptions {
   readonly redact?: boolean
   /** Called for each request of an operator that would change something, before it is answered. */
   readonly audit?: Audit
+  /** False serves no dashboard under `/ui`. */
+  readonly ui?: boolean
   /** The engine that runs in this process, to be shown by `GET /v1/scanners`. */
   readonly engine?: Engine
 }
@@ -77,6 +81,7 @@ const handlerOptions = shape<HandlerOptions>(invalidConfiguration)("{ basePath: 
   hosts: stringList,
   redact: boolean,
   audit: unchecked<Audit>(),
+  ui: boolean,
   engine: unchecked<Engine>(),
 })
 
@@ -113,7 +118,7 @@ class HttpApi {
   readonly #parts: ServerParts
   readonly #router = new Router(api)
   readonly #basePath: string
-  readonly #authenticator: Authenticator
+  readonly #ui: UiFiles | undefined
   readonly #origins: ReadonlySet<string>
   readonly #hosts: ReadonlySet<string> | undefined
   readonly #isRedacting: boolean
@@ -122,7 +127,16 @@ class HttpApi {
   readonly #open = new Set<Promise<Response>>()
 
   constructor(fabric: Fabric, options: HandlerOptions) {
-    const { basePath = '', authenticate, cors = [], hosts, redact = false, audit, engine } = handlerOptions(options)
+    const {
+      basePath = '',
+      authenticate,
+      cors = [],
+      hosts,
+      redact = false,
+      audit,
+      ui = true,
+      engine,
+    } = handlerOptions(options)
     const { runtime, log } = fabric
     this.#basePath = basePath
     this.#origins = checkOrigins(cors)
@@ -130,13 +144,15 @@ class HttpApi {
     this.#isRedacting = redact
     this.#audit = audit
     const verifyReadToken = (token: string) => fabric.verifyReadToken(token)
-    this.#authenticator = new Authenticator({ authenticate, verifyReadToken, runtime, log })
+    this.#ui = ui ? new UiFiles() : undefined
     let document: string | undefined
     this.#parts = {
       fabric,
       runtime,
       log,
       engine,
+      authenticator: new Authenticator({ authenticate, verifyReadToken, runtime, log }),
+      basePath,
       limits: STREAM_LIMITS,
       streams: new Streams(runtime, log, STREAM_LIMITS),
       gauges: new StoreGauges(fabric, runtime),
@@ -171,16 +187,15 @@ class HttpApi {
     try {
       if (isPreflight(received.request, this.#origins)) return preflightResponse()
       refuseForeignHost(received.request, received.url, this.#hosts)
-      const match = this.#router.find(received.request.method, this.#pathOf(received.url))
-      received.match = match
-      const { route } = match.ready
-      if (route.access !== 'token') refuseForeignOrigin(received.request, received.url, this.#origins)
-      if (route.access !== 'public' && route.access !== 'token') {
-        const { request, origin, readToken } = received
-        received.caller = await this.#authenticator.principalOf(request, origin.address, readToken)
-        refuseUnlessPermitted(received.caller, route.access, route.scope)
+      const path = this.#pathOf(received.url)
+      if (this.#ui !== undefined && isUiPath(path)) {
+        response = await uiResponse(received.request, path, this.#basePath, this.#ui)
+      } else {
+        const match = this.#router.find(received.request.method, path)
+        received.match = match
+        await this.#admit(received, match)
+        response = await this.#call(received, match)
       }
-      response = await this.#call(received, match)
     } catch (thrown) {
       response = this.#refusal(received, thrown)
     }
@@ -190,8 +205,17 @@ class HttpApi {
     return response
   }
 
+  /** Finds out who calls a route that needs credentials. Refuses what the caller may not do. */
+  async #admit(received: Received, { ready: { route } }: Match): Promise<void> {
+    const { request, url, origin, readToken } = received
+    if (route.access !== 'token') refuseForeignOrigin(request, url, this.#origins)
+    if (route.access === 'public' || route.access === 'token') return
+    received.caller = await this.#parts.authenticator.principalOf(request, origin.address, readToken)
+    refuseUnlessPermitted(received.caller, route.access, route.scope)
+  }
+
   async #call(received: Received, { ready, params }: Match): Promise<Response> {
-    const { request, url, requestId, caller } = received
+    const { request, url, requestId, origin, caller } = received
     const { route, querySchema, queryKinds } = ready
     const asked = validated(querySchema, parseQuery(url.searchParams, queryKinds), 'query')
     const { namespace: wanted, ...query } = asked as { readonly namespace?: string }
@@ -212,6 +236,7 @@ class HttpApi {
       body: received.body,
       principal: caller ?? PUBLIC,
       seesValues: !this.#isRedacting || caller === undefined || seesValues(caller),
+      address: origin.address,
       idempotencyKey,
       request,
       requestId,

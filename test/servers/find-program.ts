@@ -13,6 +13,15 @@ export async function isProgram(file: string): Promise<boolean> {
   )
 }
 
+/** A browser for tests: Chromium under the names that systems give it, or Chrome. */
+export async function findChromium(): Promise<string | undefined> {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {
+    const found = await findProgram(name)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** The path of a program; undefined if the machine does not have it. */
 export async function findProgram(program: string): Promise<string | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '')

@@ -20,7 +20,7 @@ import { Supervised } from '../process/supervised.ts'
 import { supervise } from '../process/supervisor.ts'
 import { Output } from '../text/output.ts'
 import { printable } from '../text/printable.ts'
-import { portOf } from './server.ts'
+import { pagesText, portOf } from './server.ts'
 import type { HttpServer } from '../../server/node/http-server.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
@@ -183,7 +183,7 @@ async function announce(
       : `A worker runs the tasks ${tasks.join(', ')}.`,
   )
   output.remark(keysText(keys))
-  if (server !== undefined) output.remark(`The HTTP API is on ${server.url}, described at ${server.url}/v1/docs.`)
+  if (server !== undefined) output.remark(pagesText(server.url))
   output.remark('The engine runs. Events follow; press ctrl-c to stop.')
 }
 

@@ -24,7 +24,7 @@ Ctrl-c or SIGTERM ends waits and streams, completes requests that have begun, an
 
 export function serverCommand(shell: Shell): Command {
   return new Command('server')
-    .description('serve the HTTP API and run an engine; creates the store if it does not exist')
+    .description('serve the HTTP API and the dashboard, and run an engine; creates the store if it does not exist')
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1)')
     .option('--port <number>', 'the port to listen on; 0 takes a free one (default: 9090)')
     .option('--tokens <file>', `the file of tokens that requests need (default: ${TOKENS_FILE_VARIABLE}, else none)`)
@@ -66,6 +66,11 @@ export function portOf(text: string | undefined): number | undefined {
   return parseGiven(text, (given) => parseInteger(given, '--port'))
 }
 
+/** Where the pages of a server are. */
+export function pagesText(url: string): string {
+  return `The dashboard is on ${url}/ui. The HTTP API is described at ${url}/v1/docs.`
+}
+
 async function announce({ fabric, output }: Session, url: string, tokensFile: string | undefined): Promise<void> {
   const { kind, location, warnings } = await fabric.report()
   await output.record({
@@ -79,7 +84,8 @@ async function announce({ fabric, output }: Session, url: string, tokensFile: st
   output.remark(
     tokensFile === undefined ? 'Requests need no credentials.' : `Requests need a token of ${printable(tokensFile)}.`,
   )
-  output.remark(`Listening on ${url}; the API is described at ${url}/v1/docs. Press ctrl-c to stop.`)
+  output.remark(pagesText(url))
+  output.remark(`Listening on ${url}. Press ctrl-c to stop.`)
 }
 
 function ended(signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import type { Log, Runtime } from '../../runtime/index.ts'
 import { FailureCounts } from './failures.ts'
 import { ANONYMOUS, checkedPrincipal } from './principal.ts'
 import type { Caller, Principal } from './principal.ts'
+import { withSessionToken, withToken } from './session-cookie.ts'
 
 /** Returns the sender of a request, or undefined to refuse it. */
 export type Authenticate = (request: Request) => Principal | undefined | Promise<Principal | undefined>
@@ -37,6 +38,13 @@ export class Authenticator {
     this.#failures = new FailureCounts(options.runtime)
   }
 
+  /** Returns the principal of a token that a person enters. */
+  async principalOfToken(request: Request, token: string, address: string | undefined): Promise<Principal> {
+    // A read token is for one execution, and the dashboard shows all of them.
+    if (token.startsWith(READ_TOKEN_PREFIX)) throw new EngineError('unauthorized')
+    return await this.principalOf(withToken(request, token), address, undefined)
+  }
+
   /** `readToken` is a token in the query, which only readers of one execution may send there. */
   async principalOf(request: Request, address: string | undefined, readToken: string | undefined): Promise<Caller> {
     const { authenticate } = this.#options
@@ -44,7 +52,7 @@ export class Authenticator {
     const isReader = readToken !== undefined || given?.startsWith(READ_TOKEN_PREFIX) === true
     if (authenticate === undefined && !isReader) return ANONYMOUS
     if (this.#failures.isRefused(address)) throw new EngineError('too_many_failures')
-    const principal = isReader ? await this.#readerOf(given ?? '') : await authenticate?.(request)
+    const principal = isReader ? await this.#readerOf(given ?? '') : await authenticate?.(withSessionToken(request))
     if (principal !== undefined) return isReader ? principal : checked(principal)
     // A request without credentials is not an attempt to guess some.
     if (isReader || request.headers.has('authorization')) {

@@ -1,4 +1,4 @@
-/** Headers of every response: no sniffing, no framing, no caching, no referrer. */
+/** Headers of every response: no sniffing, no framing, no caching, no referrer. The files of the dashboard may be cached. */
 const EVERYWHERE: readonly (readonly [string, string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
@@ -14,8 +14,9 @@ const CONTENT_POLICY =
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
 export function addSecurityHeaders(headers: Headers): void {
-  for (const [name, value] of EVERYWHERE) headers.set(name, value)
-  headers.set('content-security-policy', CONTENT_POLICY)
+  for (const [name, value] of EVERYWHERE) if (!headers.has(name)) headers.set(name, value)
+  // The dashboard has a policy of its own.
+  if (!headers.has('content-security-policy')) headers.set('content-security-policy', CONTENT_POLICY)
 }
 
 /** Returns the id that the caller gave to its request, if it is fit to be logged. */

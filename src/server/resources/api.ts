@@ -9,6 +9,7 @@ import { limitRoutes } from './limits.ts'
 import { resultRoutes } from './results.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { streamRoutes } from './streams.ts'
+import { sessionRoutes } from './session.ts'
 import { systemRoutes } from './system.ts'
 import { waitpointRoutes } from './waitpoints.ts'
 import { workerRoutes } from './workers.ts'
@@ -25,5 +26,6 @@ export const api = [
   ...scheduleRoutes,
   ...workerRoutes,
   ...eventRoutes,
+  ...sessionRoutes,
   ...systemRoutes,
 ] as const satisfies readonly AnyRoute[]

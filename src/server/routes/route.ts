@@ -47,6 +47,8 @@ export interface RouteCall<Path extends string = string, Query = unknown, Body =
   readonly principal: Principal
   /** False if the values of users are withheld from the caller: inputs, results, steps, signals, frames and summaries. */
   readonly seesValues: boolean
+  /** The address of the caller, if the host knows it. */
+  readonly address: string | undefined
   /** The header `Idempotency-Key`. */
   readonly idempotencyKey: string | undefined
   readonly request: Request

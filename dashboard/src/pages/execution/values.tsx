@@ -1,0 +1,22 @@
+import type { Execution } from '../../api/types.ts'
+import { Value } from '../../parts/json.tsx'
+import { Panel } from '../../parts/views.tsx'
+
+export function Values({ execution }: { readonly execution: Execution }) {
+  const { input, inputBytes, result, resultBytes, outcome } = execution
+  return (
+    <>
+      <Panel title="Input">
+        <Value value={input} bytes={inputBytes} label="input" absent="It has no input." />
+      </Panel>
+      <Panel title="Result">
+        <Value
+          value={result}
+          bytes={resultBytes}
+          label="result"
+          absent={outcome === undefined ? 'It has not ended.' : `It ended without a result: ${outcome}.`}
+        />
+      </Panel>
+    </>
+  )
+}

@@ -1,0 +1,164 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useRef } from 'react'
+import type { SubmitEvent } from 'react'
+import { call } from '../api/call.ts'
+import { isOfExecution } from '../api/events.ts'
+import { useLive } from '../api/live.ts'
+import { executionStates } from '../api/types.ts'
+import type { ExecutionSummary } from '../api/types.ts'
+import { textOf } from '../parts/dialog.tsx'
+import { State, stateWord } from '../parts/state.tsx'
+import { Text } from '../parts/text.tsx'
+import { Moment, durationText } from '../parts/time.tsx'
+import { Page } from '../parts/views.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import type { Column } from '../parts/virtual-list.tsx'
+
+/** The server reads this many records for a page at most. */
+const PAGE_ROWS = 100
+
+const columns: readonly Column<ExecutionSummary>[] = [
+  {
+    name: 'Execution',
+    width: 'minmax(16rem, 2.2fr)',
+    cell: ({ id, key, task }) => (
+      <Link to="/executions/$id" params={{ id }} className="row-link">
+        <strong>
+          <Text>{task}</Text>
+        </strong>
+        <span className="muted mono">
+          <Text>{key ?? id}</Text>
+        </span>
+      </Link>
+    ),
+  },
+  { name: 'State', width: '10.5rem', cell: ({ state }) => <State state={state} /> },
+  {
+    name: 'Detail',
+    width: 'minmax(8rem, 2fr)',
+    cell: (row) => (
+      <span className="clip muted">
+        <Text>{detailOf(row)}</Text>
+      </span>
+    ),
+  },
+  { name: 'Lane', width: '8rem', cell: ({ lane }) => <Text className="clip">{lane}</Text> },
+  {
+    name: 'Attempt',
+    width: '5rem',
+    cell: ({ attempt, attemptsAllowed }) => (
+      <span className="number">
+        {attempt} / {attemptsAllowed}
+      </span>
+    ),
+  },
+  { name: 'Created', width: '8.5rem', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  {
+    name: 'Took',
+    width: '6.5rem',
+    cell: ({ startedAt, endedAt }) => (
+      <span className="number">
+        {startedAt !== undefined && endedAt !== undefined ? durationText(endedAt - startedAt) : ''}
+      </span>
+    ),
+  },
+]
+
+/** What a person asks first about an execution in its state. */
+function detailOf({ failure, suspension, progress, lease, reason, by, node }: ExecutionSummary): string {
+  if (failure !== undefined) return `${failure.category}: ${failure.message.split('\n', 1)[0] ?? ''}`
+  if (reason !== undefined) return by === undefined ? reason : `${reason} (${by})`
+  if (suspension !== undefined) return `in ${suspension.step}`
+  if (progress !== undefined) return [percentText(progress.percent), progress.message].filter(Boolean).join(' ')
+  if (lease !== undefined) return `on ${lease.workerId}`
+  return node === undefined ? '' : `node ${node}`
+}
+
+function percentText(percent: number | undefined): string {
+  return percent === undefined ? '' : `${Math.round(percent)} %`
+}
+
+export function ExecutionsPage() {
+  const search = useSearch({ from: '/executions' })
+  const navigate = useNavigate({ from: '/executions' })
+  const refresh = useRef<() => void>(() => undefined)
+  useLive(isOfExecution, () => refresh.current())
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget)
+    void navigate({
+      search: (before) => ({
+        ...(before.state === undefined ? {} : { state: before.state }),
+        ...Object.fromEntries(
+          ['task', 'lane', 'tag', 'parent'].flatMap((name) => {
+            const given = textOf(fields, name)
+            return given === undefined ? [] : [[name, given]]
+          }),
+        ),
+      }),
+    })
+  }
+  return (
+    <Page title="Executions">
+      <div className="states" role="group" aria-label="State">
+        {[undefined, ...executionStates].map((state) => (
+          <Link
+            key={state ?? 'all'}
+            from="/executions"
+            search={({ state: _, ...before }) => (state === undefined ? before : { ...before, state })}
+            className="chip"
+            aria-current={search.state === state ? 'true' : undefined}
+          >
+            {state === undefined ? 'All' : stateWord(state)}
+          </Link>
+        ))}
+      </div>
+      <form className="filters" onSubmit={submit} key={JSON.stringify(search)} role="search">
+        <input name="task" aria-label="Task" placeholder="Task" defaultValue={search.task} />
+        <input name="lane" aria-label="Lane" placeholder="Lane" defaultValue={search.lane} />
+        <input
+          name="tag"
+          aria-label="Tag"
+          placeholder="Tag, as plan:pro"
+          defaultValue={search.tag}
+          pattern="[^:]+:.*"
+          title="A name, a colon and a value"
+        />
+        <input name="parent" aria-label="Parent" placeholder="Children of (id)" defaultValue={search.parent} />
+        <button type="submit">Filter</button>
+        {Object.keys(search).length > 0 && (
+          <Link to="/executions" className="button">
+            Clear
+          </Link>
+        )}
+        <GoTo />
+      </form>
+      <VirtualList
+        label="Executions"
+        rowKey={['executions', search]}
+        read={(cursor, signal) => call('listExecutions', { query: { ...search, cursor, limit: PAGE_ROWS }, signal })}
+        columns={columns}
+        empty={<p className="muted">No execution fits these filters.</p>}
+        onRefresh={(next) => (refresh.current = next)}
+      />
+    </Page>
+  )
+}
+
+/** Opens an execution by its id or key. */
+function GoTo() {
+  const navigate = useNavigate()
+  return (
+    <input
+      className="go-to"
+      aria-label="Open an execution by its id or key"
+      placeholder="Open id or key ⏎"
+      onKeyDown={(event) => {
+        const id = event.currentTarget.value.trim()
+        if (event.key !== 'Enter' || id === '') return
+        event.preventDefault()
+        void navigate({ to: '/executions/$id', params: { id } })
+      }}
+    />
+  )
+}

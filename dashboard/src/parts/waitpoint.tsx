@@ -1,0 +1,114 @@
+/** A waitpoint, and the answers that it counts. */
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../api/call.ts'
+import { useMay } from '../api/session.tsx'
+import type { Waitpoint } from '../api/types.ts'
+import { ActionDialog, Field, jsonOf, textOf } from './dialog.tsx'
+import { Text } from './text.tsx'
+import { Moment } from './time.tsx'
+import { Facts } from './views.tsx'
+
+/** The name of a mailbox is its signal. */
+const MAILBOX = '@'
+
+export function WaitpointCard({
+  waitpoint,
+  isLinked = false,
+}: {
+  readonly waitpoint: Waitpoint
+  readonly isLinked?: boolean
+}) {
+  const { executionId, task, key, state, names, openedAt, expiresAt, signalCount, bufferedCount, step } = waitpoint
+  const [answer, setAnswer] = useState<string>()
+  const mayAnswer = useMay('worker') && (state === 'awaited' || state === 'pending' || state === 'mailbox')
+  const isMailbox = key.startsWith(MAILBOX)
+  const choices = names.length > 0 ? names : isMailbox ? [key.slice(1)] : ['']
+  return (
+    <article className="waitpoint">
+      <div>
+        <h3>
+          {isLinked ? (
+            <Link to="/executions/$id" params={{ id: executionId }}>
+              <Text>{task}</Text>
+            </Link>
+          ) : null}{' '}
+          <Text>{isMailbox ? `signal ${key.slice(1)}` : key}</Text>
+        </h3>
+        <Facts
+          facts={[
+            ['State', state],
+            ['Since', <Moment at={openedAt} />],
+            ['Expires', expiresAt !== undefined && <Moment at={expiresAt} />],
+            ['Asked in', step !== undefined && step !== key && <Text>{step}</Text>],
+            ['Signals', signalCount > 0 && signalCount],
+            ['Buffered', bufferedCount > 0 && bufferedCount],
+          ]}
+        />
+      </div>
+      {mayAnswer && (
+        <div className="actions">
+          {choices.map((name) => (
+            <button
+              type="button"
+              key={name}
+              className={name === 'reject' ? 'danger-quiet' : 'primary'}
+              onClick={() => setAnswer(name)}
+            >
+              {name === '' ? 'Answer' : <Text>{name}</Text>}
+            </button>
+          ))}
+        </div>
+      )}
+      {answer !== undefined && (
+        <AnswerDialog waitpoint={waitpoint} name={answer} isMailbox={isMailbox} onClose={() => setAnswer(undefined)} />
+      )}
+    </article>
+  )
+}
+
+function AnswerDialog(props: {
+  readonly waitpoint: Waitpoint
+  readonly name: string
+  readonly isMailbox: boolean
+  readonly onClose: () => void
+}) {
+  const { waitpoint, name, isMailbox, onClose } = props
+  const queries = useQueryClient()
+  // A repeated request with one key counts once.
+  const [key] = useState(() => crypto.randomUUID())
+  const act = async (fields: FormData) => {
+    const value = jsonOf(fields, 'value')
+    return await call('sendSignal', {
+      params: { id: waitpoint.executionId },
+      body: {
+        name: textOf(fields, 'name') ?? name,
+        key,
+        ...(value === undefined ? {} : { value }),
+        ...(isMailbox ? {} : { waitpoint: waitpoint.key }),
+      },
+    })
+  }
+  return (
+    <ActionDialog
+      title={name === '' ? 'Answer' : `Answer “${name}”`}
+      verb="Send the answer"
+      act={act}
+      onClose={onClose}
+      onDone={() => void queries.invalidateQueries()}
+    >
+      <p>
+        To <Text>{waitpoint.key}</Text> of task <Text>{waitpoint.task}</Text>, in your name.
+      </p>
+      {name === '' && (
+        <Field label="Name of the signal">
+          <input name="name" required maxLength={128} />
+        </Field>
+      )}
+      <Field label="Value (optional)" hint='JSON, such as {"note": "as agreed"}.'>
+        <textarea name="value" rows={4} className="mono" />
+      </Field>
+    </ActionDialog>
+  )
+}
