@@ -198,7 +198,7 @@ export class Client implements FlowClient {
   ): Promise<ExecutionHandle | FlowHandle> {
     this.#refuseIfClosed()
     // The overloads pair flows with options of flows.
-    if (isFlow(what)) return await this.#submitFlow(what, input, options)
+    if (isFlow(what)) return await this.#submitFlow(what, input, options as FlowSubmitOptions)
     return await this.#submitTask(what, input, options)
   }
 

@@ -442,7 +442,7 @@ export type { SignalFacts } from './rules/condition.ts'
 export { ALL_OF, countEffect, edgeEffect, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
 export { UNDER_LEASE } from './lifecycle/phases.ts'
-export { dueAt, isAtRest, isKeptForParent, unwindingUntil } from './rules/execution-state.ts'
+export { dueAt, isAtRest, isKeptForParent, keptMsOf, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,
   CONDITION_NOT_MET,

@@ -124,7 +124,10 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     if (input.result === true) plan.blob(resultKey(input.executionId))
     if (input.attempts === true) plan.head(attemptsIndex(input.executionId), ATTEMPT_HISTORY_MAX + 1)
   },
-  listExecutions: (plan, input) => plan.page(listRange(input)),
+  listExecutions: (plan, input) => {
+    if (input.flowId !== undefined) plan.record('flow', input.flowId)
+    plan.page(listRange(input))
+  },
   countExecutions: () => undefined,
   listQueues: (plan, input) => plan.page(queuesRange(input)),
   renewDuties: planDuties,

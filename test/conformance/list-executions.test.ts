@@ -28,7 +28,7 @@ const idsOf = (executions: readonly { readonly executionId: string }[]) => execu
 const tag = (name: string, value: string, indexed: boolean) => ({ name, value, indexed })
 
 conformsOnServers('listExecutions', (bench) => {
-  const { fabric, given, clock } = bench
+  const { fabric, flows, given, clock } = bench
 
   test('lists the newest first, and reads without writing', async () => {
     const created: string[] = []
@@ -98,6 +98,43 @@ conformsOnServers('listExecutions', (bench) => {
       state: 'waiting',
     } as const
     expect((await listAll(bench, query)).ids).toEqual([executionId])
+  })
+
+  test('filters by several states and tasks, all of several tags, error, key and time of the end', async () => {
+    const both = [tag('team', 'red', true), tag('plan', 'pro', false)]
+    const failed = await given.endedExecution('failed', { task: 'write', tags: both, key: 'order:17' })
+    const failedAt = clock.now()
+    clock.advance(1_000)
+    const cancelled = await given.endedExecution('cancelled', { task: 'read', tags: both.slice(0, 1), key: 'order:2' })
+    clock.advance(1_000)
+    const waiting = await given.eligibleExecution({ task: 'sort', tags: both.slice(1), key: 'bill:17' })
+    const failedId = failed.executionId
+
+    const found = async (query: Partial<ListInput>) => (await listAll(bench, query)).ids
+    expect(await found({ state: ['failed', 'cancelled'] })).toEqual(idsOf([cancelled, failed]))
+    expect(await found({ state: ['failed', 'cancelled'], lane: 'main' })).toEqual(idsOf([cancelled, failed]))
+    expect(await found({ task: ['sort', 'write'] })).toEqual(idsOf([waiting, failed]))
+    expect(await found({ tag: both })).toEqual([failedId])
+    expect(await found({ tag: both.toReversed() })).toEqual([failedId])
+    expect(await found({ error: 'permanent' })).toEqual([failedId])
+    expect(await found({ error: 'perm' })).toEqual([])
+    expect(await found({ keyPrefix: 'order:' })).toEqual(idsOf([cancelled, failed]))
+    expect(await found({ endedTo: failedAt })).toEqual([failedId])
+    expect(await found({ endedFrom: failedAt, endedTo: failedAt })).toEqual([failedId])
+    expect(await found({ endedFrom: failedAt + 1 })).toEqual([cancelled.executionId])
+  })
+
+  test('lists the members of one flow, filtered, page by page', async () => {
+    const names = Array.from({ length: 9 }, (_, i) => `node-${i}`)
+    const graph = await flows.graph(Object.fromEntries(names.map((name) => [name, []])))
+    await flows.graph({ other: [] })
+    const first = graph.id('node-0')
+    await fabric.run('cancelExecution', { executionId: first, ...forcedCancel })
+
+    const whole = await listAll(bench, { flowId: graph.flowId, limit: 4 })
+    expect(whole.ids.toSorted()).toEqual(names.map((name) => graph.id(name)).toSorted())
+    expect((await listAll(bench, { flowId: graph.flowId, state: 'cancelled' })).ids).toEqual([first])
+    expect((await listAll(bench, { flowId: graph.flowId, state: 'waiting' })).ids).toHaveLength(8)
   })
 
   test('filters by time of creation, both ends included', async () => {

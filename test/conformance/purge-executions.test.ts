@@ -56,6 +56,48 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     expect(await fabric.exists(long.executionId)).toBe(true)
   })
 
+  test('goes by the retention of the outcome, or that of all outcomes', async () => {
+    const retentions = { completed: 1_000, failed: 60_000, cancelled: undefined, expired: 0, skipped: undefined }
+    const draft = { retentionMs: 10_000, retentions }
+
+    for (const [outcome, keptMs] of [
+      ['completed', 1_000],
+      ['cancelled', 10_000],
+      ['expired', 0],
+      ['failed', 60_000],
+    ] as const) {
+      const { executionId } = await given.endedExecution(outcome, draft)
+      clock.advance(Math.max(0, keptMs - 1))
+      expect((await purge()).purged).toEqual(keptMs === 0 ? [executionId] : [])
+      clock.advance(1)
+      expect((await purge()).purged).toEqual(keptMs === 0 ? [] : [executionId])
+    }
+  })
+
+  test('keeps the id for the longer of its own time and the retention of the outcome', async () => {
+    const retentions = {
+      completed: 1_000,
+      failed: 60_000,
+      cancelled: undefined,
+      expired: undefined,
+      skipped: undefined,
+    }
+    const draft = { retentionMs: 60_000, retentions, dedupeMs: 30_000 }
+    const completed = await given.endedExecution('completed', draft)
+    const failed = await given.endedExecution('failed', draft)
+
+    clock.advance(1_000)
+    expect((await purge()).purged).toEqual([completed.executionId])
+    expect(await fabric.exists(completed.executionId)).toBe(true)
+    clock.advance(29_000)
+    await purge()
+    expect(await fabric.exists(completed.executionId)).toBe(false)
+    expect(await fabric.exists(failed.executionId)).toBe(true)
+    clock.advance(30_000)
+    expect((await purge()).purged).toEqual([failed.executionId])
+    expect(await fabric.exists(failed.executionId)).toBe(false)
+  })
+
   test.each(['eligible', 'delayed', 'active'] as const)('never touches a %s execution, however old', async (phase) => {
     const { executionId } = await given.inPhase(phase, { retentionMs: 0 })
     clock.advance(10 * RETENTION_MS)

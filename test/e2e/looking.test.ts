@@ -136,6 +136,8 @@ describe('list', () => {
       expect(listed('--lane', 'slow')).resolves.toEqual(['three']),
       expect(listed('--task', 'report')).resolves.toEqual(['four', 'three']),
       expect(listed('--state', 'delayed')).resolves.toEqual(['two']),
+      expect(listed('--state', 'delayed', '--state', 'cancelled')).resolves.toEqual(['five', 'two']),
+      expect(listed('--ended-since', '1h', '--key-prefix', 'fi')).resolves.toEqual(['five']),
       expect(listed('--state', 'cancelled', '--lane', 'default')).resolves.toEqual(['five']),
       expect(listed('--tag', 'plan=pro')).resolves.toEqual(['one']),
       expect(listed('--namespace', 'tenant')).resolves.toEqual(['four']),

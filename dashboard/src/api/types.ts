@@ -856,7 +856,15 @@ export type ScheduleSettings = {
     readonly total?: number | string
     readonly compensation?: number | string
   }
-  readonly retention?: number | string
+  readonly retention?:
+    | (number | string)
+    | {
+        readonly completed?: number | string
+        readonly failed?: number | string
+        readonly cancelled?: number | string
+        readonly expired?: number | string
+        readonly skipped?: number | string
+      }
   readonly needs?: readonly string[]
   readonly fairness?: { readonly key: string; readonly weight?: number }
   readonly tags?: Readonly<Record<string, string>>
@@ -992,7 +1000,15 @@ export type Submission = {
     readonly total?: number | string
     readonly compensation?: number | string
   }
-  readonly retention?: number | string
+  readonly retention?:
+    | (number | string)
+    | {
+        readonly completed?: number | string
+        readonly failed?: number | string
+        readonly cancelled?: number | string
+        readonly expired?: number | string
+        readonly skipped?: number | string
+      }
   readonly needs?: readonly string[]
   readonly fairness?: { readonly key: string; readonly weight?: number }
   readonly limits?: readonly {
@@ -1105,6 +1121,11 @@ export interface Routes {
       readonly tag?: string | undefined
       readonly createdFrom?: number | undefined
       readonly createdTo?: number | undefined
+      readonly endedFrom?: number | undefined
+      readonly endedTo?: number | undefined
+      readonly error?: string | undefined
+      readonly keyPrefix?: string | undefined
+      readonly flow?: string | undefined
       readonly parent?: string | undefined
       readonly namespace?: string | undefined
     }

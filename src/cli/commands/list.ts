@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/index.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
-import { parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
+import { collect, parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { firstLine, printable } from '../text/printable.ts'
 import type { Output } from '../text/output.ts'
@@ -12,10 +12,16 @@ import { isoTime } from '../text/time-text.ts'
 
 interface ListFlags {
   readonly lane?: string
-  readonly task?: string
-  readonly state?: string
-  readonly tag?: string
+  readonly task?: readonly string[]
+  readonly state?: readonly string[]
+  readonly tag?: readonly string[]
   readonly since?: string
+  readonly until?: string
+  readonly endedSince?: string
+  readonly endedUntil?: string
+  readonly error?: string
+  readonly keyPrefix?: string
+  readonly flow?: string
   readonly schedule?: string
   readonly parent?: string
   readonly limit?: string
@@ -36,10 +42,20 @@ export function listCommand(shell: Shell): Command {
   return new Command('list')
     .description('executions, newest first; of all namespaces unless --namespace names one')
     .option('--lane <lane>', 'only of this lane')
-    .option('--task <task>', 'only of this task')
-    .option('--state <state>', 'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …')
-    .option('--tag <name=value>', 'only with this tag')
+    .option('--task <task>', 'only of this task; repeat it for one of several', collect)
+    .option(
+      '--state <state>',
+      'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …; repeat it for one of several',
+      collect,
+    )
+    .option('--tag <name=value>', 'only with this tag; repeat it for all of several', collect)
     .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
+    .option('--until <time>', 'only created until then')
+    .option('--ended-since <time>', 'only ended since')
+    .option('--ended-until <time>', 'only ended until then')
+    .option('--error <category>', 'only with a last failure of this category, such as timeout')
+    .option('--key-prefix <text>', 'only with an own id that begins with this text')
+    .option('--flow <id>', 'only members of the flow with this id or key, in their order')
     .option('--schedule <name>', 'only created by this schedule')
     .option('--parent <id>', 'only children of the execution with this id or key, in the order of their start')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
@@ -62,12 +78,19 @@ export function listCommand(shell: Shell): Command {
 }
 
 function queryOf(flags: ListFlags, now: number): ListOptions {
+  const time = (flag: string, given: string | undefined) => parseGiven(given, (text) => parseSince(text, flag, now))
   return dropUndefined({
     lane: flags.lane,
     task: flags.task,
-    state: parseGiven(flags.state, parseState),
-    tag: parseGiven(flags.tag, parseTag),
-    createdFrom: parseGiven(flags.since, (text) => parseSince(text, '--since', now)),
+    state: flags.state?.map(parseState),
+    tag: flags.tag?.map(parseTag),
+    createdFrom: time('--since', flags.since),
+    createdTo: time('--until', flags.until),
+    endedFrom: time('--ended-since', flags.endedSince),
+    endedTo: time('--ended-until', flags.endedUntil),
+    error: flags.error,
+    keyPrefix: flags.keyPrefix,
+    flow: flags.flow,
     schedule: flags.schedule,
     parent: flags.parent,
     limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),

@@ -40,11 +40,11 @@ export function showCommand(shell: Shell): Command {
 /** The description and the settings of the submit. */
 function document({ description, execution, summary, withPayload }: ShownExecution): unknown {
   const { input, result, ...facts } = description
-  const { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, state, payload } = execution
+  const { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, retentions, state, payload } = execution
   return {
     ...facts,
     attemptTimeoutAt: state.phase === 'active' ? state.timeoutAt : undefined,
-    settings: { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs },
+    settings: { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, retentions },
     inputSize: payload?.size,
     resultSize: execution.result?.size,
     summary,

@@ -1,11 +1,13 @@
 /** The settings of a task, and the policy that they are parsed into. */
 import { shape } from '../../options/shape.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
-import type { RetryPolicy } from '../../kernel/model/records.ts'
+import type { Retentions, RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkLane, checkPriority } from '../checks/names.ts'
 import { checkNeeds } from '../checks/needs.ts'
+import { overrideRetention, parseRetention } from './retention.ts'
+import type { RetentionOptions } from './retention.ts'
 import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 
@@ -35,8 +37,8 @@ export interface TaskSettings {
   readonly priority?: number
   readonly retry?: RetryOptions
   readonly timeout?: TimeoutOptions
-  /** How long an ended execution is kept. */
-  readonly retention?: Duration
+  /** How long an ended execution is kept: one time, or one for each outcome, as in `{ completed: '1h', failed: '30d' }`. */
+  readonly retention?: Duration | RetentionOptions
   /**
    * What a worker must be capable of to run it, such as `['gpu', 'region:eu']`: only workers whose `capabilities` include all of
    * them claim it. Those of a submit are added to those of the task.
@@ -49,7 +51,7 @@ export const taskSettings = shape<TaskSettings>()("{ lane: 'mail' }", {
   priority: checkPriority,
   retry: parseRetry,
   timeout: timeoutOptions,
-  retention: parseDuration,
+  retention: parseRetention,
   needs: checkNeeds,
 })
 
@@ -64,6 +66,8 @@ export interface TaskPolicy {
   readonly totalTimeoutMs: number | undefined
   readonly compensationTimeoutMs: number | undefined
   readonly retentionMs: number
+  /** Instead of the retention, for some outcomes. */
+  readonly retentions: Retentions | undefined
   /** Those of the task and of the submit, as they were given. */
   readonly needs: readonly string[]
 }
@@ -76,6 +80,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   totalTimeoutMs: undefined,
   compensationTimeoutMs: undefined,
   retentionMs: RETENTION_DEFAULT_MS,
+  retentions: undefined,
   needs: [],
 }
 
@@ -89,7 +94,7 @@ export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): Ta
     attemptTimeoutMs: timeout?.attempt ?? policy.attemptTimeoutMs,
     totalTimeoutMs: timeout?.total ?? policy.totalTimeoutMs,
     compensationTimeoutMs: timeout?.compensation ?? policy.compensationTimeoutMs,
-    retentionMs: retention ?? policy.retentionMs,
+    ...overrideRetention(policy, retention),
     needs: [...policy.needs, ...needs],
   }
 }

@@ -37,6 +37,17 @@ test('settings of a submit override those of the task', () => {
   })
 })
 
+test('a retention may differ by outcome', () => {
+  const { policy } = task('t', { retention: { completed: '1h', failed: '30d' } })
+
+  expect(policy).toMatchObject({ retentionMs: 86_400_000, retentions: { completed: 3_600_000, failed: 2_592_000_000 } })
+  expect(overridePolicy(policy, { retention: { failed: 5 } }).retentions).toMatchObject({
+    completed: 3_600_000,
+    failed: 5,
+  })
+  expect(overridePolicy(policy, { retention: 7 })).toMatchObject({ retentionMs: 7, retentions: undefined })
+})
+
 test.each<[string, string, unknown]>([
   ['task name', '', {}],
   ['task name', 'tab\there', {}],
@@ -46,6 +57,8 @@ test.each<[string, string, unknown]>([
   ['timeout.attempt', 't', { timeout: { attempt: 0 } }],
   ['timeout.total', 't', { timeout: { total: 'soon' } }],
   ['retention', 't', { retention: -1 }],
+  ['retention.failed', 't', { retention: { failed: 'ever' } }],
+  ['retention', 't', { retention: { lost: '1h' } }],
   ['signals', 't', { signals: { __timeout: z.string() } }],
   ['signals', 't', { signals: z.string() }],
   ['signals.review', 't', { signals: { review: 7 } }],

@@ -22,6 +22,7 @@ import {
   isExcused,
   isFailure,
   isKeptForParent,
+  keptMsOf,
   publicState,
   unwindingUntil,
 } from '../../kernel/index.ts'
@@ -199,7 +200,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     endedAt: ended?.at,
     delayedUntil: state.phase === 'delayed' ? state.until : undefined,
     deadlineAt: execution.deadlineAt,
-    purgeAt: ended === undefined || isKeptForAnother(execution) ? undefined : ended.at + execution.retentionMs,
+    purgeAt: ended === undefined || isKeptForAnother(execution) ? undefined : ended.at + keptMsOf(execution),
     idTakenUntil: idTakenUntil(execution),
     removed: execution.removed,
     followUp: followUpOf(execution),
@@ -224,8 +225,10 @@ export function summarise(execution: Execution): ExecutionSummary {
   }
 }
 
-function idTakenUntil({ state, dedupeMs }: Execution): Instant | undefined {
-  return state.phase === 'ended' && dedupeMs !== undefined ? state.at + dedupeMs : undefined
+function idTakenUntil(execution: Execution): Instant | undefined {
+  const { state, dedupeMs } = execution
+  if (state.phase !== 'ended' || dedupeMs === undefined || dedupeMs <= keptMsOf(execution)) return undefined
+  return state.at + dedupeMs
 }
 
 function followUpOf({ followUp }: Execution): PendingFollowUp | undefined {

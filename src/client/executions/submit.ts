@@ -148,6 +148,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     totalTimeoutMs: policy.totalTimeoutMs,
     compensationTimeoutMs: policy.compensationTimeoutMs,
     retentionMs: policy.retentionMs,
+    retentions: policy.retentions,
     dedupeMs: dedupeOf(options.id, options.dedupe),
     payload: payload?.input,
     digest: options.id === undefined ? undefined : digestOfInput(payload),

@@ -33,7 +33,7 @@ export async function listChildren(
     from = next
     for (const [i, { position }] of started.entries()) {
       const child = children[i]
-      if (child === undefined || !matches(child, filter)) continue
+      if (child === undefined || !matchesListing(child, filter)) continue
       if (items.length === limit) {
         from = position
         break
@@ -47,11 +47,6 @@ export async function listChildren(
 async function readExecution(session: Session, id: ExecutionId): Promise<Execution | undefined> {
   const { result } = await describeExecution(session, id)
   return result.kind === 'refused' ? undefined : result.execution
-}
-
-function matches(child: Execution, filter: ChildFilter): boolean {
-  const { createdFrom = 0, createdTo = Infinity } = filter
-  return child.createdAt >= createdFrom && child.createdAt <= createdTo && matchesListing(child, filter)
 }
 
 function positionIn(cursor: string): number {

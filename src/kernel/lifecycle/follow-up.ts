@@ -132,5 +132,6 @@ function settingsIn(from: RunSettings): AllSettings {
     fairness: from.fairness,
     limits: from.limits,
     trace: from.trace,
+    retentions: from.retentions,
   }
 }

@@ -1,6 +1,6 @@
 /** Builds the record of a new execution from its input and stores it with its payload. */
 import type { BlobInfo, ExecutionId, Instant } from '../model/base-records.ts'
-import type { Execution, ExecutionState, Fairness, LimitRef, RetryPolicy, Tag } from '../model/records.ts'
+import type { Execution, ExecutionState, Fairness, LimitRef, Retentions, RetryPolicy, Tag } from '../model/records.ts'
 import { mergeTags } from '../rules/tags.ts'
 import type { BlobInput, Tx } from '../tx.ts'
 import { payloadKeyOf } from '../model/blob-keys.ts'
@@ -25,6 +25,8 @@ export interface CreateInput {
   readonly totalTimeoutMs?: number | undefined
   readonly compensationTimeoutMs?: number | undefined
   readonly retentionMs: number
+  /** Instead of the retention, for some outcomes. */
+  readonly retentions?: Retentions | undefined
   /** How long after its end the id stays taken, if that is longer than the retention. */
   readonly dedupeMs?: number | undefined
   readonly payload?: BlobInput | undefined
@@ -86,7 +88,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     unwinding: undefined,
     compensationTimeoutMs: input.compensationTimeoutMs,
     digest: input.digest,
-    dedupeMs: longerThanRetention(input.dedupeMs, input.retentionMs),
+    dedupeMs: longerThanRetention(input.dedupeMs, shortestRetention(input)),
     removed: undefined,
     followUp: undefined,
     payloadSlot: undefined,
@@ -100,12 +102,20 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     schedule: input.schedule,
     awaitedBy: undefined,
     trace: input.trace,
+    retentions: input.retentions,
   }
 }
 
 /** Returns how long an id stays taken, unless the retention covers it. */
 export function longerThanRetention(dedupeMs: number | undefined, retentionMs: number): number | undefined {
   return dedupeMs !== undefined && dedupeMs > retentionMs ? dedupeMs : undefined
+}
+
+function shortestRetention({ retentionMs, retentions }: CreateInput): number {
+  let shortest = retentionMs
+  if (retentions === undefined) return shortest
+  for (const ms of Object.values(retentions)) if (ms !== undefined && ms < shortest) shortest = ms
+  return shortest
 }
 
 /** State and index follow from this one comparison, so a delay of zero cannot lose the execution. */

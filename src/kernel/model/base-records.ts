@@ -93,6 +93,17 @@ export const retryPolicy = frozenObject({
 
 export type RetryPolicy = Infer<typeof retryPolicy>
 
+export const retentions = frozenObject({
+  completed: maybe(whole),
+  failed: maybe(whole),
+  cancelled: maybe(whole),
+  expired: maybe(whole),
+  skipped: maybe(whole),
+})
+
+/** How long an ended execution is kept, in milliseconds by outcome. Outcomes that are absent have the retention. */
+export type Retentions = Infer<typeof retentions>
+
 export const fairness = frozenObject({
   /** Whose share of the lane it uses. */
   key: text,

@@ -29,6 +29,7 @@ const REPLACED = [
   'runners',
   'requests',
   'limits',
+  'retentions',
   'passes',
   'unadmitted',
   'schedule',

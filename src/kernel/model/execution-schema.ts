@@ -6,6 +6,7 @@ import {
   failure,
   limitRef,
   outcome,
+  retentions,
   retryPolicy,
   tag,
   tagList,
@@ -212,6 +213,7 @@ const followUp = frozenObject({
   fairness: maybe(fairness),
   limits: rare(frozenList(limitRef)),
   trace: rare(text),
+  retentions: rare(retentions),
 })
 
 /** One more run of an execution: the settings of the submit that asked for it. */
@@ -325,6 +327,8 @@ export const execution = record('execution', {
   awaitedBy: rare(text),
   /** The span that has submitted it, as a `traceparent` of W3C Trace Context. */
   trace: rare(text),
+  /** Instead of the retention, for some outcomes. */
+  retentions: rare(retentions),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

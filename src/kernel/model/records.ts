@@ -36,6 +36,7 @@ export type {
   LimitRef,
   Outcome,
   PayloadEncoding,
+  Retentions,
   RetryPolicy,
   Tag,
 } from './base-records.ts'

@@ -1,6 +1,6 @@
 /** Schedules, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, executionId, fairness, limitRef, retryPolicy, tag } from './base-records.ts'
-import { flag, frozenList, frozenObject, maybe, record, text, whole, word } from './field-kinds.ts'
+import { blobInfo, executionId, fairness, limitRef, retentions, retryPolicy, tag } from './base-records.ts'
+import { flag, frozenList, frozenObject, maybe, rare, record, text, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
 const timing = frozenObject({
@@ -36,6 +36,7 @@ const scheduledWork = frozenObject({
   payload: maybe(blobInfo),
   fairness: maybe(fairness),
   limits: maybe(frozenList(limitRef)),
+  retentions: rare(retentions),
 })
 
 /** The settings of the executions that a schedule creates. */

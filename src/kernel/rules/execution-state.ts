@@ -92,6 +92,11 @@ function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Insta
   return until
 }
 
+/** Returns how long an ended execution is kept. */
+export function keptMsOf({ state, retentionMs, retentions }: Execution): number {
+  return (state.phase === 'ended' ? retentions?.[state.outcome] : undefined) ?? retentionMs
+}
+
 /** Whether its parent may still need its result, so that it is not removed after its retention. */
 export function isKeptForParent({ parent }: Execution): boolean {
   return parent !== undefined && parent.isDetached !== true && parent.isReleased !== true

@@ -63,7 +63,7 @@ import type {
   Share,
   Worker,
 } from '../model/records.ts'
-import { claimScore, dueAt, isKeptForParent } from './execution-state.ts'
+import { claimScore, dueAt, isKeptForParent, keptMsOf } from './execution-state.ts'
 import { flowDueAt, isFlowFinished } from './flow-state.ts'
 import { gaugeDueAt, usageScore } from './limit-usage.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
@@ -85,7 +85,7 @@ function timedEntry(execution: Execution): IndexEntry | undefined {
   if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
   // A member is removed with its flow, and the result of a child is kept for its parent.
   if (state.phase === 'ended' && execution.member === undefined && !isKeptForParent(execution)) {
-    const keptMs = execution.removed === undefined ? execution.retentionMs : (execution.dedupeMs ?? 0)
+    const keptMs = execution.removed === undefined ? keptMsOf(execution) : (execution.dedupeMs ?? 0)
     return { index: PURGE_INDEX, score: state.at + keptMs, id: execution.id }
   }
   return undefined

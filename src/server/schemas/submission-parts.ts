@@ -56,6 +56,17 @@ const limitUse = z.strictObject({
   previous: z.literal('cancel').optional().describe('Cancels the execution that holds the key for longest.'),
 })
 
+const retention = z.union([
+  duration,
+  z.strictObject({
+    completed: duration.optional(),
+    failed: duration.optional(),
+    cancelled: duration.optional(),
+    expired: duration.optional(),
+    skipped: duration.optional(),
+  }),
+])
+
 /** The task, its input and its settings. */
 export const workFields = {
   task: z.string().min(1).max(NAME_BYTES).describe('The name of the task.'),
@@ -66,7 +77,7 @@ export const workFields = {
   priority: z.int().min(0).max(PRIORITY_MAX).optional(),
   retry: retry.optional(),
   timeout: timeout.optional(),
-  retention: duration.optional().describe('How long it is kept after its end.'),
+  retention: retention.optional().describe('How long it is kept after its end: one time, or one for each outcome.'),
   needs: z.array(z.string()).max(NEED_COUNT_MAX).optional().describe('What a worker must be capable of.'),
   fairness: fairness.optional(),
   limits: z.array(limitUse).max(EXECUTION_LIMIT_MAX).optional().describe('The limits that it needs permits of.'),

@@ -2,13 +2,18 @@
 import { checkList, invalidInput, show } from '../../client/checks/names.ts'
 import type { ChildOptions, ChildRaceOptions, SpawnOptions } from '../../client/define/children.ts'
 import type { Duration } from '../../client/define/duration.ts'
+import type { RetentionOptions } from '../../client/define/retention.ts'
 import { nodeSettings } from '../../client/define/flow-node.ts'
 import { CHILD_MAX } from '../../kernel/index.ts'
 import type { Losers } from '../../kernel/index.ts'
 import { boolean, oneOf, shape, unchecked } from '../../options/shape.ts'
 
 /** Their values are checked when the child is prepared, so that errors name the child. */
-const settings = { ...nodeSettings, delay: unchecked<Duration | Date>(), retention: unchecked<Duration>() }
+const settings = {
+  ...nodeSettings,
+  delay: unchecked<Duration | Date>(),
+  retention: unchecked<Duration | RetentionOptions>(),
+}
 
 export const callOptions = shape<ChildOptions>()("{ priority: 5, timeout: { total: '1h' } }", settings)
 

@@ -73,5 +73,6 @@ export function workSettings(from: WorkSettings | ScheduledWork): AllSettings {
     retentionMs: from.retentionMs,
     fairness: from.fairness,
     limits: from.limits,
+    retentions: from.retentions,
   }
 }

@@ -4,6 +4,7 @@
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { keptMsOf } from '../../rules/execution-state.ts'
 import { isFlowFinished } from '../../rules/flow-state.ts'
 import { removeFlow } from '../../lifecycle/endings/remove-flow.ts'
 import { removeEmptyQueues } from '../../lifecycle/queues.ts'
@@ -87,6 +88,7 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
   if (state.phase !== 'ended') return tx.fault('an execution that has not ended is due to be purged', execution.id)
   if (!matchesFilter(execution, purge.input.filter)) return undefined
   const { removed, dedupeMs = 0 } = execution
+  const dueAt = state.at + keptMsOf(execution)
   if (!removeExecution(tx, execution)) {
     purge.isShortOfRoom = true
     return undefined
@@ -94,7 +96,7 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
   // Its removal was reported when its retention was over. Now its id is free too.
   if (removed !== undefined) return addReport(purge, [], undefined, state.at + dedupeMs)
   tx.emit('execution_purged', execution, {})
-  return addReport(purge, [execution], undefined, state.at + execution.retentionMs)
+  return addReport(purge, [execution], undefined, dueAt)
 }
 
 function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
