@@ -19,19 +19,19 @@ const own = { needsBuild: true, server: 'unless_embedded', sharesServers: false 
 /** The longest suites of each lane come first, so that the lanes end at about the same time. */
 const suites: readonly Suite[] = [
   { name: 'conformance', lane: 'computing', ...shared },
+  { name: 'simulation', lane: 'computing', ...none },
   { name: 'differential', lane: 'computing', ...shared },
   { name: 'properties', lane: 'computing', ...shared },
-  { name: 'simulation', lane: 'computing', ...none },
-  { name: 'http', lane: 'computing', ...shared },
   { name: 'unit', lane: 'computing', ...none },
+  { name: 'http', lane: 'computing', ...shared },
   { name: 'table', lane: 'computing', ...none },
   { name: 'faults', lane: 'waiting', ...own, server: 'always' },
-  { name: 'crash', lane: 'waiting', ...own },
   { name: 'e2e', lane: 'waiting', ...own },
-  { name: 'dashboard', lane: 'waiting', ...own, server: 'always' },
-  { name: 'servers', lane: 'waiting', ...shared, needsBuild: false, server: 'always' },
   { name: 'postgres', lane: 'waiting', ...shared, server: 'always' },
+  { name: 'crash', lane: 'waiting', ...own },
+  { name: 'dashboard', lane: 'waiting', ...own, server: 'always' },
   { name: 'valkey', lane: 'waiting', ...shared, server: 'always' },
+  { name: 'servers', lane: 'waiting', ...shared, needsBuild: false, server: 'always' },
 ]
 
 /** Returns the suites with these names, or all; embedded, only those with tests that need no server. */

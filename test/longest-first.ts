@@ -2,8 +2,16 @@
 import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
-/** Files of few lines that take minutes. Vitest starts large files first where it knows no times. */
-const LONG = [/table\..*test\.ts$/, /flow-limits\.test\.ts$/]
+/** Files that take far longer than others of their size. Vitest starts large files first where it knows no times. */
+const LONG = [
+  /table\..*test\.ts$/,
+  /flow-limits\.test\.ts$/,
+  /simulation\/explore\.test\.ts$/,
+  /valkey\/migrate\.valkey\.test\.ts$/,
+  /e2e\/examples\.test\.ts$/,
+  /faults\/(cluster|processes)\..*test\.ts$/,
+  /crash\/crash\.test\.ts$/,
+]
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
