@@ -64,7 +64,7 @@ export function Moment({ at }: { readonly at: number }) {
   )
 }
 
-/** The time since an instant, while it goes on. */
+/** The time since an instant, until it ends. */
 export function Elapsed({ from, to }: { readonly from: number; readonly to?: number | undefined }) {
   const now = useNow()
   return <span className="number">{durationText((to ?? now) - from)}</span>

@@ -21,7 +21,7 @@ interface Row {
   readonly label: ReactNode
   readonly state: string
   readonly from: number
-  /** Absent while it goes on. */
+  /** Absent until it ends. */
   readonly to: number | undefined
   readonly detail: ReactNode
 }
