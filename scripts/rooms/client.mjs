@@ -11,6 +11,8 @@ export const client = {
     // Reads what workers write, so the packing of frames is here for both.
     streams: ['checks', 'define', 'transport', 'events', 'session'],
     workers: ['checks', 'transport', 'session'],
+    // Executions for workers that do not connect to the store.
+    leases: ['checks', 'define', 'transport', 'executions', 'streams', 'session'],
     limits: ['checks', 'define', 'transport', 'session'],
     executions: ['checks', 'define', 'transport', 'events', 'journal', 'limits', 'streams', 'workers', 'session'],
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'limits', 'session'],

@@ -59,6 +59,7 @@ import type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 import { LaneHandle } from './lanes/lane-handle.ts'
 import { listLanes } from './lanes/lane-listing.ts'
 import type { LaneSummary, LanesOptions } from './lanes/lane-listing.ts'
+import { LeaseCalls } from './leases/lease-calls.ts'
 import { LimitCalls } from './limits/limit-calls.ts'
 import { listExecutions } from './lists/listing.ts'
 import type { ExecutionPage, ListOptions } from './lists/listing.ts'
@@ -127,6 +128,11 @@ export class Client implements FlowClient {
   readonly #streams: Streams
   /** Limits: defined, changed live, inspected, held back and deleted by name. */
   readonly limits: LimitCalls
+  /**
+   * Claims and reports of workers that do not connect to the store.
+   * @internal
+   */
+  readonly leases: LeaseCalls
 
   constructor(
     store: Store,
@@ -146,6 +152,7 @@ export class Client implements FlowClient {
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.limits = new LimitCalls(() => this.#open())
+    this.leases = new LeaseCalls(() => this.#open())
     this.#streams = new Streams(this.#session, shared.abort.signal)
   }
 

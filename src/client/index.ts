@@ -67,6 +67,7 @@ export type { SignalReceipt } from './journal/journal-calls.ts'
 export type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 export type { HoldLaneOptions, LaneHandle, LaneStatus } from './lanes/lane-handle.ts'
 export type { LaneSummary } from './lanes/lane-listing.ts'
+export type { ClaimedLease } from './leases/lease-calls.ts'
 export type { LimitDescription } from './limits/limit-listing.ts'
 
 export type { ExecutionPage, ListOptions } from './lists/listing.ts'

@@ -144,10 +144,10 @@ export const transitions: Transitions = {
   },
   claimForWorker: {
     absent: to('absent'),
-    eligible: to('active', 'blocked', 'ended'),
+    eligible: to('eligible', 'active', 'blocked', 'ended'),
     delayed: to('delayed', 'active', 'ended'),
     blocked: to('blocked', 'active', 'ended'),
-    active: to('active', 'delayed', 'ended'),
+    active: to('eligible', 'active', 'delayed', 'ended'),
     suspended: to('suspended', 'active', 'blocked', 'ended'),
     ended: to('ended'),
   },

@@ -248,6 +248,54 @@ async function schedules(served: Served): Promise<void> {
   expect(await ok('deleteSchedule', { params })).toEqual({ kind: 'deleted' })
 }
 
+/** A worker over HTTP: each of its calls, with success. */
+async function remote(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const retry = { attempts: 2, backoff: { kind: 'fixed', delay: 0 } }
+  await ok('submitExecution', { body: { task: 'remote', id: 'remote:1', input: { n: 1 }, lane: 'elsewhere', retry } })
+  const tasks = [{ name: 'remote' }]
+  const claim = async () => {
+    const body = { tasks, lanes: ['elsewhere'], instance: 'remote-1', wait: '20s', count: 2 }
+    const [item] = itemsOf(await ok('claimExecutions', { body }))
+    return { id: String(item?.['id']), lease: String(item?.['lease']), item }
+  }
+  const first = await claim()
+  expect(first.item).toMatchObject({ key: 'remote:1', input: { n: 1 }, attempt: 1 })
+  const { id, lease } = first
+  const params = { id }
+  expect((await ok('renewLeases', { body: { items: [{ id, lease }], leaseTtl: '1m' } }))['items']).toMatchObject([
+    { ok: true },
+  ])
+  expect(await ok('recordStep', { params, body: { lease, name: 'charge', value: 7 } })).toEqual({
+    kind: 'recorded',
+    value: 7,
+  })
+  const frames = [{ name: 'token', value: 'x' }]
+  expect(await ok('appendFrames', { params, body: { lease, append: 1, frames } })).toEqual({ kind: 'appended' })
+  expect(await ok('failExecution', { params, body: { lease, message: 'it broke' } })).toMatchObject({
+    kind: 'retry_scheduled',
+  })
+
+  const second = await claim()
+  expect(second.item).toMatchObject({ attempt: 2, stepCount: 1 })
+  expect(await served.refusal('completeExecution', { params, body: { lease, result: 1 } })).toEqual([
+    409,
+    'stale_lease',
+  ])
+  expect(await ok('releaseExecution', { params, body: { lease: second.lease, reason: 'stopping' } })).toEqual({
+    kind: 'released',
+  })
+  const third = await claim()
+  expect(await ok('postponeExecution', { params, body: { lease: third.lease, delay: '10ms' } })).toEqual({
+    kind: 'delayed',
+  })
+  const last = await claim()
+  const report = { params, body: { lease: last.lease, result: { n: 2 } } }
+  expect(await ok('completeExecution', report)).toEqual({ kind: 'completed' })
+  expect(await ok('completeExecution', report)).toEqual({ kind: 'already_completed' })
+  expect(await ok('getResult', { params })).toMatchObject({ outcome: 'completed', result: { n: 2 } })
+}
+
 async function fleet(served: Served): Promise<void> {
   const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
   const params = { lane: 'slow' }
@@ -326,6 +374,7 @@ export async function callEveryRoute(served: Served): Promise<void> {
   await narrated(served)
   await limits(served)
   await schedules(served)
+  await remote(served)
   await streams(served)
   await system(served)
   await fleet(served)

@@ -73,6 +73,36 @@ export type Attempt = {
   readonly failure?: Failure
 }
 
+export type Claim = {
+  readonly tasks: readonly { readonly name: string; readonly version?: number; readonly needs?: readonly string[] }[]
+  readonly lanes?: readonly string[]
+  readonly count?: number
+  readonly leaseTtl?: number | string
+  readonly wait?: number | string
+  readonly instance: string
+  readonly worker?: string
+}
+
+export type Claimed = {
+  readonly id: string
+  readonly key?: string
+  readonly namespace: string
+  readonly task: string
+  readonly version?: number
+  readonly lane: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly attempt: number
+  readonly input?: unknown
+  readonly inputBytes?: string
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly inputsBytes?: Readonly<Record<string, string>>
+  readonly idempotencyKey: string
+  readonly stepCount: number
+  readonly lease: string
+  readonly expiresAt: number
+  readonly timeoutAt?: number
+}
+
 export type Event = {
   readonly type:
     | 'execution_created'
@@ -1244,6 +1274,18 @@ export interface Routes {
     readonly body: undefined
     readonly answer: { readonly items: readonly Step[]; readonly cursor?: string }
   }
+  /** Record the result of a step. */
+  recordStep: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly name: string
+      readonly value?: unknown
+      readonly valueBytes?: string
+    }
+    readonly answer: { readonly kind: string; readonly value?: unknown; readonly valueBytes?: string }
+  }
   /** List the signals that an execution has received, in order. */
   listSignals: {
     readonly params: { readonly id: string }
@@ -1321,6 +1363,17 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: { readonly items: readonly FrameItem[]; readonly cursor?: string }
+  }
+  /** Append frames to the stream of an execution. */
+  appendFrames: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly append: number
+      readonly frames: readonly { readonly name: string; readonly value?: unknown; readonly valueBytes?: string }[]
+    }
+    readonly answer: { readonly kind: string }
   }
   /** Follow the frames of an execution until its end. */
   followFrames: {
@@ -1668,6 +1721,66 @@ export interface Routes {
     readonly body: { readonly reason: string; readonly by?: string }
     readonly answer: { readonly kind: 'marked' | 'already_dead'; readonly revoked: readonly string[] }
   }
+  /** Claim executions of some tasks, and wait for them if asked to. */
+  claimExecutions: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: Claim
+    readonly answer: { readonly items: readonly Claimed[] }
+  }
+  /** Renew leases. */
+  renewLeases: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly items: readonly { readonly id: string; readonly lease: string }[]
+      readonly leaseTtl?: number | string
+    }
+    readonly answer: {
+      readonly items: readonly (
+        | {
+            readonly ok: true
+            readonly expiresAt: number
+            readonly cancel?: { readonly reason: string; readonly by: string; readonly forceAt: number }
+          }
+        | { readonly ok: false; readonly error: Problem }
+      )[]
+    }
+  }
+  /** Complete an execution with its result. */
+  completeExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly result?: unknown; readonly resultBytes?: string }
+    readonly answer: { readonly kind: string }
+  }
+  /** Report that the handler of an execution has failed. */
+  failExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly message: string
+      readonly category?: string
+      readonly stack?: string
+      readonly retryAfter?: number | string
+    }
+    readonly answer: { readonly kind: string; readonly retryAt?: number }
+  }
+  /** Give an execution back for another worker, without a failure. */
+  releaseExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly reason: string }
+    readonly answer: { readonly kind: string }
+  }
+  /** Give an execution back for a time, without a failure. */
+  postponeExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly delay: number | string }
+    readonly answer: { readonly kind: string }
+  }
   /** Follow the events of an execution until its end. */
   followExecution: {
     readonly params: { readonly id: string }
@@ -1900,6 +2013,7 @@ export const routes = {
   getResult: ['GET', '/v1/executions/{id}/result'],
   getFlowResult: ['GET', '/v1/flows/{id}/result'],
   listSteps: ['GET', '/v1/executions/{id}/steps'],
+  recordStep: ['POST', '/v1/executions/{id}/steps'],
   listSignals: ['GET', '/v1/executions/{id}/signals'],
   sendSignal: ['POST', '/v1/executions/{id}/signals'],
   listExecutionWaitpoints: ['GET', '/v1/executions/{id}/waitpoints'],
@@ -1907,6 +2021,7 @@ export const routes = {
   reissueWaitpoint: ['POST', '/v1/executions/{id}/waitpoints/{waitpoint}/reissue'],
   resumeExecution: ['POST', '/v1/executions/{id}/resume'],
   listFrames: ['GET', '/v1/executions/{id}/frames'],
+  appendFrames: ['POST', '/v1/executions/{id}/frames'],
   followFrames: ['GET', '/v1/executions/{id}/frames/live'],
   getSummary: ['GET', '/v1/executions/{id}/summary'],
   followSummary: ['GET', '/v1/executions/{id}/summary/live'],
@@ -1946,6 +2061,12 @@ export const routes = {
   listWorkers: ['GET', '/v1/workers'],
   drainWorker: ['POST', '/v1/workers/{id}/drain'],
   markWorkerDead: ['POST', '/v1/workers/{id}/dead'],
+  claimExecutions: ['POST', '/v1/claims'],
+  renewLeases: ['POST', '/v1/leases/renew'],
+  completeExecution: ['POST', '/v1/executions/{id}/complete'],
+  failExecution: ['POST', '/v1/executions/{id}/fail'],
+  releaseExecution: ['POST', '/v1/executions/{id}/release'],
+  postponeExecution: ['POST', '/v1/executions/{id}/postpone'],
   followExecution: ['GET', '/v1/executions/{id}/events'],
   followFlow: ['GET', '/v1/flows/{id}/events'],
   followEvents: ['GET', '/v1/events'],

@@ -5,6 +5,7 @@ import { flowRoutes } from './flows.ts'
 import { journalRoutes } from './journal.ts'
 import { laneRoutes } from './lanes.ts'
 import { eventRoutes } from './live-events.ts'
+import { leaseRoutes } from './leases.ts'
 import { limitRoutes } from './limits.ts'
 import { resultRoutes } from './results.ts'
 import { scheduleRoutes } from './schedules.ts'
@@ -25,6 +26,7 @@ export const api = [
   ...limitRoutes,
   ...scheduleRoutes,
   ...workerRoutes,
+  ...leaseRoutes,
   ...eventRoutes,
   ...sessionRoutes,
   ...systemRoutes,

@@ -9,7 +9,7 @@ import type { RouteCall } from '../routes/route.ts'
 import { duration } from '../schemas/common.ts'
 import { executionResult, unended } from '../schemas/execution.ts'
 import { flowResult } from '../schemas/flow.ts'
-import { valueFields, withheld } from '../schemas/value.ts'
+import { splitValues, valueFields, withheld } from '../schemas/value.ts'
 
 const query = z.strictObject({
   wait: duration
@@ -83,16 +83,6 @@ async function flowOutcome({ client, signal, seesValues }: RouteCall, descriptio
   const { id, state, outcome = 'failed' } = description
   if (outcome !== 'completed') return { id, state, outcome, reason: description.cancel?.reason }
   if (!seesValues) return { id, state, outcome, ...withheld(seesValues) }
-  const all = Object.entries(await client.flow(id).result({ signal }))
-  const results = all.filter(([, value]) => value !== undefined && !(value instanceof Uint8Array))
-  const bytes = all.flatMap(([node, value]) =>
-    value instanceof Uint8Array ? [[node, Buffer.from(value).toString('base64')]] : [],
-  )
-  return {
-    id,
-    state,
-    outcome,
-    results: Object.fromEntries(results),
-    resultBytes: bytes.length === 0 ? undefined : (Object.fromEntries(bytes) as Record<string, string>),
-  }
+  const { json: results, bytes: resultBytes } = splitValues(await client.flow(id).result({ signal }))
+  return { id, state, outcome, results, resultBytes }
 }

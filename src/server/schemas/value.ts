@@ -42,3 +42,18 @@ export function valueOf(name: string, json: unknown, base64: string | undefined)
   if (json === undefined) return new Uint8Array(Buffer.from(base64, 'base64'))
   throw invalidInput(name, `${name} and ${name}Bytes are both given: leave one out.`)
 }
+
+/** Values by name: those that are JSON, and the others in base64. Absent ones are left out. */
+export function splitValues(values: Readonly<Record<string, unknown>>): {
+  readonly json: Readonly<Record<string, unknown>>
+  readonly bytes: Readonly<Record<string, string>> | undefined
+} {
+  const all = Object.entries(values).filter(([, value]) => value !== undefined)
+  const bytes = all.flatMap(([name, value]) =>
+    value instanceof Uint8Array ? [[name, Buffer.from(value).toString('base64')] as const] : [],
+  )
+  return {
+    json: Object.fromEntries(all.filter(([, value]) => !(value instanceof Uint8Array))),
+    bytes: bytes.length === 0 ? undefined : Object.fromEntries(bytes),
+  }
+}

@@ -2,6 +2,7 @@
  * An execution that this worker has leased: its claim, the state of its lease, and the abort signal of its handler. Times are
  * on the local monotonic clock and count from before the call was sent, so a lease never lasts longer here than in the store.
  */
+import { idempotencyKeyOf } from '../../client/leases/idempotency-key.ts'
 import { ExecutionCancelledError, LeaseLostError } from '../../client/define/errors.ts'
 import type {
   BlobInfo,
@@ -141,14 +142,8 @@ export class LeasedExecution {
     return this.claimed.executionId
   }
 
-  /**
-   * Includes the creation time and the number of the run, because an execution that replaces an ended one has the same id,
-   * and may be created in the same millisecond.
-   */
   get idempotencyKey(): string {
-    const { executionId, createdAt, run } = this.claimed
-    const key = `${executionId}-${createdAt.toString(36)}`
-    return run === 0 ? key : `${key}-${run}`
+    return idempotencyKeyOf(this.claimed)
   }
 
   /** When the attempt times out. */

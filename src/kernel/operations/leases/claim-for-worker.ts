@@ -62,6 +62,11 @@ export interface ClaimInput {
   readonly seed: number
   /** Permits of limits that the process holds and does not use. Work that they cover starts without another round. */
   readonly permits?: readonly PermitsAtHand[] | undefined
+  /**
+   * Claims only what needs no more than a handler: no permits of limits, no condition of a flow's definition, nothing to undo. The
+   * others wait for another worker.
+   */
+  readonly isPlain?: boolean | undefined
   /** Keys that the process knows to have no permit: work that needs one is blocked without being leased. */
   readonly exhausted?: readonly Closing[] | undefined
 }
@@ -183,6 +188,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     // Past its deadline it is left to the due pass, which has not reached it yet.
     const isUnwinding = execution.unwinding !== undefined
     if (!isUnwinding && execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
+    if (input.isPlain === true && !isPlain(tx, execution)) continue
     const flow = flowOf(tx, execution)
     if (flow !== undefined && stopsMembers(flow) && !isUnwinding) {
       // A member of a cancelled flow that the cancel walk has not reached yet is cancelled here and does not start.
@@ -224,6 +230,11 @@ function isClaimable(tx: Tx, execution: Execution, queues: readonly QueueName[])
   if (!isGated(execution) || claimHoldOf(tx.get('lane', execution.lane), execution.task) !== undefined) return false
   for (const queue of queues) if (queue.lane === execution.lane && queue.class === execution.class) return true
   return false
+}
+
+function isPlain(tx: Tx, execution: Execution): boolean {
+  const { unwinding, member } = execution
+  return unwinding === undefined && member?.hasCondition !== true && limitsOf(tx, execution).length === 0
 }
 
 function isGated({ state }: Execution): boolean {
