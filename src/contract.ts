@@ -34,6 +34,7 @@ export {
   ExecutionEndedError,
   LeaseLostError,
   PermanentError,
+  BudgetExceededError,
   PostponeError,
   RetryAfterError,
   StepFailedError,
@@ -63,6 +64,16 @@ export type {
   ShouldRetry,
   StepRetryOptions,
 } from './client/define/retry.ts'
+export { budget, usd } from './client/define/budget.ts'
+export type {
+  BudgetDefinition,
+  BudgetEvery,
+  BudgetKey,
+  BudgetOptions,
+  BudgetTerms,
+  BudgetUse,
+  Spending,
+} from './client/define/budget.ts'
 export { limit } from './client/define/limit.ts'
 export type {
   LimitDefinition,

@@ -73,6 +73,26 @@ export type { LaneRates } from './client/lanes/lane-rates.ts'
 export { schedule } from './client/define/schedule.ts'
 export type { ScheduleDefinition, ScheduleOptions, ScheduleTimes } from './client/define/schedule.ts'
 export type {
+  BudgetCalls,
+  BudgetChange,
+  BudgetHistory,
+  BudgetKeyOptions,
+  DefineBudgetOptions,
+  DescribeBudgetOptions,
+  HistoryOptions,
+  Ledger,
+  RaiseBudgetOptions,
+  ResetBudgetOptions,
+} from './client/budgets/budget-calls.ts'
+export type {
+  BudgetDescription,
+  BudgetInfo,
+  DimensionUse,
+  KeySpending,
+  LedgerEntry,
+  PeriodSums,
+} from './client/budgets/budget-listing.ts'
+export type {
   HoldLimitOptions,
   LimitCalls,
   LimitChange,

@@ -150,6 +150,24 @@ const summaries: Record<OperationName, string> = {
   deleteConsumer: 'Deletes a consumer with its positions.',
   describeConsumer: 'Returns a consumer with its positions and members.',
   listConsumers: 'Lists consumers by namespace and name.',
+  defineBudget: 'Creates a budget, or changes it: the change applies to the next admission of every key.',
+  planBudget: 'Stores the next boundaries of a budget.',
+  freezeBudget: 'Freezes a budget or opens it. A frozen budget reserves nothing and starts no new work.',
+  raiseBudget: 'Adds to the hard limits of one key of a budget until it begins anew. Idempotent per request id.',
+  resetBudget: 'Begins one key of a budget anew before its time.',
+  reserveBudget:
+    'Reserves amounts in a budget and all those above it, if all have room in every dimension. Idempotent per key.',
+  releaseReservation: 'Returns reserved amounts unspent. Idempotent.',
+  renewReservations:
+    'Extends reservations with the lease that they are bound to. Those that have lapsed are not revived.',
+  settleReservation: 'Replaces a reservation by what was spent, also if it has lapsed. Idempotent per key.',
+  spendBudget: 'Records what was spent, in a budget and all those above it. Idempotent per key.',
+  listBudgets: 'Lists budgets by tree and name.',
+  describeBudget: 'Returns a budget with what its keys have spent and reserved.',
+  readCharges: 'Returns the ledger of one key of a budget, or of one execution, the latest line first.',
+  readPeriods: 'Returns the sums of the past periods of one key of a budget, the latest first.',
+  reconcileBudgets:
+    'Verifies that the sums of budgets match their ledgers and reservations, and corrects those that do not.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
   reconcileBlocked:
@@ -190,6 +208,17 @@ const asideFromExecutions: readonly OperationName[] = [
   'renewConsumer',
   'seekConsumer',
   'deleteConsumer',
+  'defineBudget',
+  'planBudget',
+  'freezeBudget',
+  'raiseBudget',
+  'resetBudget',
+  'reserveBudget',
+  'releaseReservation',
+  'renewReservations',
+  'settleReservation',
+  'spendBudget',
+  'reconcileBudgets',
 ]
 
 const timedCases: Record<DueCaseName, string> = {
@@ -225,6 +254,10 @@ const timedCases: Record<DueCaseName, string> = {
   schedule_firing:
     'A boundary of a schedule has come, or an earlier firing for which one waits has ended: its execution is created, unless the policies for overlaps and missed boundaries say otherwise.',
   schedule_planning: 'The same, and the schedule lacks further boundaries: the engine computes them.',
+  budget_reset: 'A boundary of a budget has come: its keys begin anew.',
+  budget_planning: 'The same, and the budget lacks further boundaries: the engine computes them.',
+  reservation_expiry: 'A process has not renewed a reservation: its amounts are free again.',
+  charge_expiry: 'A line of the ledger of a budget is old: it is removed, and the sums stay.',
   submission_abandoned: 'A flow was submitted in part, and the rest has not arrived: it is cancelled.',
   share_expiry:
     'A key that takes turns in a lane has had no submit for long: its share is removed if the lane is past its last turn.',
@@ -276,6 +309,11 @@ const events: Record<EventType, string> = {
   worker_lost: 'A worker has sent no heartbeat for its ttl.',
   schedule_changed: 'A schedule was created, changed, paused, resumed or deleted, as `effect` says.',
   schedule_skipped: 'The boundary `until` of a schedule did not fire, for this `reason`.',
+  budget_changed:
+    'A budget was defined, changed, frozen, opened, raised or reset, as `effect` says. Of a single key, `task` names it.',
+  budget_warned: 'A key of a budget, which `task` names, has passed its soft limit of the dimension `category`.',
+  budget_breached:
+    'Work found no room in a key of a budget, which `task` names, for the dimension `category`; or spending has passed the hard limit.',
   lane_changed: 'An operator has held or resumed a lane, or changed its weight.',
   worker_dead: 'An operator declared that the process of a worker has ended.',
 }

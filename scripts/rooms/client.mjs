@@ -13,7 +13,9 @@ export const client = {
     workers: ['checks', 'transport', 'session'],
     // Executions for workers that do not connect to the store.
     leases: ['checks', 'define', 'transport', 'executions', 'streams', 'session'],
-    limits: ['checks', 'define', 'transport', 'session'],
+    // Declared limits and budgets are made known together; operators of both wake what they block.
+    limits: ['checks', 'define', 'transport', 'session', 'budgets'],
+    budgets: ['checks', 'define', 'transport', 'session', 'limits'],
     executions: ['checks', 'define', 'transport', 'events', 'journal', 'limits', 'streams', 'workers', 'session'],
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'limits', 'session'],
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],

@@ -19,6 +19,7 @@ export const kernel = {
     ],
     'lifecycle/schedules': ['contract', 'model', 'rules', 'lifecycle', 'lifecycle/endings'],
     'lifecycle/limits': ['contract', 'model', 'rules', 'lifecycle'],
+    'lifecycle/budgets': ['contract', 'model', 'rules', 'lifecycle', 'lifecycle/limits'],
     'operations/executions': ['contract', 'model', 'rules', 'lifecycle/*'],
     // A claim runs what is due before it looks for work.
     'operations/leases': ['contract', 'model', 'rules', 'lifecycle/*', 'operations/due'],
@@ -29,6 +30,7 @@ export const kernel = {
     'operations/limits': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/schedules': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/budgets': ['contract', 'model', 'rules', 'lifecycle/*'],
     'operations/duties': ['contract', 'model', 'rules'],
     'operations/consumers': ['contract', 'model', 'rules'],
     'operations/workers': ['contract', 'model', 'rules', 'lifecycle/*'],

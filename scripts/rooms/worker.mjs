@@ -10,7 +10,8 @@ export const worker = {
     registry: ['served-task'],
     children: ['store', 'lease', 'steps'],
     streams: ['store', 'lease', 'steps'],
-    context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits', 'streams'],
+    budgets: ['store', 'lease', 'steps'],
+    context: ['error-text', 'store', 'lease', 'steps', 'children', 'permits', 'streams', 'budgets'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
     attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps', 'permits'],
     dispatch: ['error-text', 'served-task', 'metrics', 'lease', 'context', 'claim', 'attempt', 'permits'],

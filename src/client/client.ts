@@ -60,6 +60,7 @@ import { LaneHandle } from './lanes/lane-handle.ts'
 import { listLanes } from './lanes/lane-listing.ts'
 import type { LaneSummary, LanesOptions } from './lanes/lane-listing.ts'
 import { LeaseCalls } from './leases/lease-calls.ts'
+import { BudgetCalls } from './budgets/budget-calls.ts'
 import { LimitCalls } from './limits/limit-calls.ts'
 import { listExecutions } from './lists/listing.ts'
 import type { ExecutionPage, ListOptions } from './lists/listing.ts'
@@ -133,6 +134,8 @@ export class Client implements FlowClient {
    * @internal
    */
   readonly leases: LeaseCalls
+  /** Budgets: defined, described, raised, reset and frozen by name. */
+  readonly budgets: BudgetCalls
 
   constructor(
     store: Store,
@@ -153,6 +156,7 @@ export class Client implements FlowClient {
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.limits = new LimitCalls(() => this.#open())
     this.leases = new LeaseCalls(() => this.#open())
+    this.budgets = new BudgetCalls(() => this.#open())
     this.#streams = new Streams(this.#session, shared.abort.signal)
   }
 

@@ -31,6 +31,7 @@ export {
 export type { FlowNode } from './define/flow-node.ts'
 export { flow, isFlow } from './define/flow.ts'
 export type { AnyFlow, FlowBuilder, FlowDefinition } from './define/flow.ts'
+export { budget, usd } from './define/budget.ts'
 export { limit, limitReference } from './define/limit.ts'
 export type { LimitDefinition, LimitOptions, LimitUse } from './define/limit.ts'
 export type { RetryOptions } from './define/retry.ts'

@@ -41,6 +41,7 @@ test('all scanners run and report their status', async () => {
     { kind: 'enabled', scanner: 'worker_sweep', everyMs: 60_000 },
     { kind: 'enabled', scanner: 'lane_copier', everyMs: 60_000 },
     { kind: 'enabled', scanner: 'quota_reconciler', everyMs: 30_000 },
+    { kind: 'enabled', scanner: 'budget_reconciler', everyMs: 30_000 },
     { kind: 'enabled', scanner: 'unblock', everyMs: 30_000 },
   ])
   for (const status of engine.status()) {

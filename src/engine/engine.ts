@@ -20,6 +20,7 @@ import { due } from './scanners/due.ts'
 import { edgeCancelReconciler } from './scanners/edge-cancel-reconciler.ts'
 import { flowProjector } from './scanners/flow-projector.ts'
 import { indexReconciler } from './scanners/index-reconciler.ts'
+import { budgetReconciler } from './scanners/budget-reconciler.ts'
 import { quotaReconciler } from './scanners/quota-reconciler.ts'
 import { retentionTrimmer } from './scanners/retention-trimmer.ts'
 import { unblock } from './scanners/unblock.ts'
@@ -38,6 +39,7 @@ export type ScannerName =
   | 'worker_sweep'
   | 'lane_copier'
   | 'quota_reconciler'
+  | 'budget_reconciler'
   | 'unblock'
 
 export const LEAST_INTERVAL_MS = 10
@@ -109,6 +111,7 @@ export function startEngine(options: EngineOptions): Engine {
     startScanner(workerSweep),
     startScanner(laneCopier),
     startScanner(quotaReconciler),
+    startScanner(budgetReconciler),
     startScanner(unblock),
   ]
   if (duties !== undefined) supervisor.start(duties)
@@ -152,6 +155,7 @@ const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)(
   worker_sweep: checkInterval,
   lane_copier: checkInterval,
   quota_reconciler: checkInterval,
+  budget_reconciler: checkInterval,
   unblock: checkInterval,
 })
 

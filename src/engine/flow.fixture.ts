@@ -144,5 +144,6 @@ const allScanners = [
   'worker_sweep',
   'lane_copier',
   'quota_reconciler',
+  'budget_reconciler',
   'unblock',
 ]

@@ -1,6 +1,6 @@
 /** Every error code that a caller can receive. HTTP status, retry advice, CLI text and the error reference use it. */
 
-import { CHILD_DEPTH_MAX, CHILD_MAX } from './limits.ts'
+import { BUDGET_LEVEL_MAX, CHILD_DEPTH_MAX, CHILD_MAX } from './limits.ts'
 
 export interface ErrorEntry {
   readonly status: number
@@ -337,6 +337,26 @@ export const errorCatalogue = {
     409,
     'The schedule was declared by another owner.',
     'Use another name, or delete the schedule first if its owner does not declare it any more.',
+  ),
+  budget_not_found: never(
+    404,
+    'No budget has this name.',
+    'Define the budget and those above it, or list the budgets to check the name.',
+  ),
+  budget_tree_too_deep: never(
+    409,
+    `A tree of budgets has ${BUDGET_LEVEL_MAX} levels at most, and no budget is above itself.`,
+    'Give the budget another parent.',
+  ),
+  budget_exceeded: later(
+    429,
+    'The budget has no room for the amount.',
+    'Wait until it is reset, or raise it: flowfabric budgets show names what is left.',
+  ),
+  amount_too_large: never(
+    422,
+    'The sum of the budget would not be exact any more.',
+    'Count in a larger unit, or use another budget.',
   ),
   limit_not_found: never(404, 'No limit has this name.', 'Define the limit, or list the limits to check the name.'),
   limit_not_needed: never(

@@ -16,6 +16,10 @@ export {
   BATCH_OPERATION_LIMIT,
   BATCH_REPLY_BYTES,
   BATCH_WORK_LIMIT,
+  BUDGET_PAGE_MAX,
+  BUDGET_PERIOD_MIN_MS,
+  BUDGET_PLAN_MAX,
+  CHARGE_RETENTION_MS,
   BUFFERED_SIGNAL_MAX,
   CANCEL_GRACE_DEFAULT_MS,
   CHILD_DEPTH_MAX,
@@ -228,6 +232,7 @@ export type {
 export type { PartitionFamily } from './model/families.ts'
 export { guardOf, recordsNamedBy, recordsReadAfter } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
+export { budgetId, isBudgetId, nameInBudgetId, rootInId } from './model/budget-ids.ts'
 export {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
@@ -297,8 +302,13 @@ export type { PublicState } from './model/public-state.ts'
 export type { AppendFramesInput, AppendFramesResult } from './operations/streams/append-frames.ts'
 export type { FramesPage } from './operations/streams/read-frames.ts'
 export type {
+  Account,
   AnyRecord,
+  Budget,
+  Charge,
   Duties,
+  PastPeriod,
+  Reservation,
   FrameChunk,
   Stream,
   FiringCause,
@@ -393,6 +403,12 @@ export type {
 export type { ConsumerFailure, ConsumerShare, EventFilter } from './model/consumer-schema.ts'
 export { lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
+export type { AccountRef, Amounts, BreachPolicy, BudgetPeriod, Spender } from './model/budget-schema.ts'
+export type { BudgetWake } from './lifecycle/budgets/accounts.ts'
+export type { Overrun } from './lifecycle/budgets/charges.ts'
+export type { DefineBudgetInput } from './operations/budgets/define-budget.ts'
+export { exhaustedOf, lacksBudgetBoundaries, lastBoundary, nextReset } from './rules/budget-state.ts'
+export type { BudgetCursor } from './operations/upkeep/reconcile-budgets.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'
 export type { Holder, KeyUsage } from './operations/limits/describe-limit.ts'
 export type { KeyWake } from './operations/limits/wake-waiting.ts'

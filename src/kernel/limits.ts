@@ -374,3 +374,39 @@ export const SCHEDULE_DUE_WORK = 16
 export const CONSUMER_PAGE_MAX = 20
 /** Characters of the error that a consumer shows. */
 export const CONSUMER_ERROR_LENGTH = 500
+/** Levels of one tree of budgets. */
+export const BUDGET_LEVEL_MAX = 4
+/** Trees of budgets that one execution may name. */
+export const BUDGET_TREE_MAX = 4
+/** Dimensions of one budget, and of one report. */
+export const BUDGET_DIMENSION_MAX = 64
+/** The highest amount of one report, and of one limit: money is counted in millionths. */
+export const BUDGET_AMOUNT_MAX = 1_000_000_000_000
+/** The highest sum that is exact. A report that would pass it is refused. */
+export const BUDGET_SUM_MAX = Number.MAX_SAFE_INTEGER
+/** Raises of an account that are known, so that a repetition of one has no further effect. */
+export const BUDGET_RAISE_MAX = 32
+/** Tasks whose sums an account keeps; further ones share one sum. */
+export const BUDGET_TASK_MAX = 64
+/** Periods of an account whose sums are kept after they have ended. */
+export const BUDGET_PERIOD_MAX = 400
+/** Boundaries of a budget that are stored ahead. */
+export const BUDGET_PLAN_MAX = 8
+/** Boundaries left at which a budget asks for more. */
+export const BUDGET_PLAN_LOW = 4
+/** When a budget that asks for boundaries and gets none asks again. */
+export const BUDGET_PLAN_RETRY_MS = 5_000
+/** The shortest period of a budget. */
+export const BUDGET_PERIOD_MIN_MS = 60_000
+/** How long a line of the ledger is kept, and its key refuses a repetition. */
+export const CHARGE_RETENTION_MS = 3_024_000_000
+/** How long a reservation lasts without a renewal, at most. */
+export const RESERVATION_TTL_MAX_MS = 86_400_000
+/** Reservations of one account at once. */
+export const RESERVATION_MAX = 10_000
+/** Reservations that one call renews. */
+export const RESERVATION_RENEW_MAX = 20
+/** Budgets, accounts, charges or periods that one listing returns. */
+export const BUDGET_PAGE_MAX = 100
+/** Charges or reservations that one step of the reconciler of budgets adds up. */
+export const BUDGET_RECONCILE_COUNT = 1_000

@@ -51,5 +51,9 @@ test('what never writes is a read, and a reconciler is none', () => {
     'readUnplanned',
     'describeConsumer',
     'listConsumers',
+    'listBudgets',
+    'describeBudget',
+    'readCharges',
+    'readPeriods',
   ])
 })

@@ -120,6 +120,21 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   deleteConsumer: 'optimistic',
   describeConsumer: 'snapshot',
   listConsumers: 'snapshot',
+  defineBudget: 'optimistic',
+  planBudget: 'optimistic',
+  freezeBudget: 'optimistic',
+  raiseBudget: 'optimistic',
+  resetBudget: 'optimistic',
+  reserveBudget: 'optimistic',
+  releaseReservation: 'optimistic',
+  renewReservations: 'optimistic',
+  settleReservation: 'optimistic',
+  spendBudget: 'optimistic',
+  listBudgets: 'snapshot',
+  describeBudget: 'snapshot',
+  readCharges: 'snapshot',
+  readPeriods: 'snapshot',
+  reconcileBudgets: 'loose',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {
@@ -135,6 +150,7 @@ const REPAIRING_OPERATIONS: readonly OperationName[] = [
   'reconcileFlowCancels',
   'reconcileLimits',
   'reconcileBlocked',
+  'reconcileBudgets',
 ]
 
 /** Whether an operation never writes, so that a store may run it beside a writer. */

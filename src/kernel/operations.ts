@@ -63,6 +63,12 @@ import { fireSchedule } from './operations/schedules/fire-schedule.ts'
 import { holdSchedule } from './operations/schedules/hold-schedule.ts'
 import { planSchedule } from './operations/schedules/plan-schedule.ts'
 import { describeSchedule, listSchedules, readUnplanned } from './operations/schedules/read-schedules.ts'
+import { freezeBudget, raiseBudget, resetBudget } from './operations/budgets/change-account.ts'
+import { defineBudget, planBudget } from './operations/budgets/define-budget.ts'
+import { describeBudget, listBudgets, readCharges, readPeriods } from './operations/budgets/describe-budget.ts'
+import { releaseReservation, renewReservations, reserveBudget } from './operations/budgets/reserve-budget.ts'
+import { settleReservation, spendBudget } from './operations/budgets/spend-budget.ts'
+import { reconcileBudgets } from './operations/upkeep/reconcile-budgets.ts'
 import { listQueues } from './operations/executions/list-queues.ts'
 import { listExecutions } from './operations/executions/list-executions.ts'
 import { purgeExecutions } from './operations/upkeep/purge-executions.ts'
@@ -185,6 +191,21 @@ export const operations = {
   deleteConsumer,
   describeConsumer,
   listConsumers,
+  defineBudget,
+  planBudget,
+  freezeBudget,
+  raiseBudget,
+  resetBudget,
+  reserveBudget,
+  releaseReservation,
+  renewReservations,
+  settleReservation,
+  spendBudget,
+  listBudgets,
+  describeBudget,
+  readCharges,
+  readPeriods,
+  reconcileBudgets,
 }
 
 export type OperationName = keyof typeof operations
@@ -221,6 +242,11 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'reconcileBlocked',
   'blockExecution',
   'openGates',
+  'releaseReservation',
+  'renewReservations',
+  'settleReservation',
+  'spendBudget',
+  'reconcileBudgets',
 ]
 
 /** Operations that read no ready or due index, or only as a claim does. Those that write nothing read no edges. */

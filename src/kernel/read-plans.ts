@@ -15,6 +15,7 @@ import type { LimitKey } from './lifecycle/limits/gauges.ts'
 import { keysRange, listLimitsRange, namedHoldersRange } from './operations/limits/describe-limit.ts'
 import { waitingKeysRange } from './operations/limits/wake-waiting.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
+import { accountId, accountIdOf, budgetId, chargeId, isBudgetId } from './model/budget-ids.ts'
 import {
   PURGE_INDEX,
   attemptsIndex,
@@ -50,6 +51,16 @@ import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from '
 import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
 import { listConsumersRange } from './operations/consumers/read-consumers.ts'
+import type { Usage } from './lifecycle/budgets/charges.ts'
+import type { AccountInput } from './operations/budgets/change-account.ts'
+import type { BudgetName } from './operations/budgets/define-budget.ts'
+import {
+  accountsRange,
+  chargesRange,
+  keyId,
+  listBudgetsRange,
+  periodsRange,
+} from './operations/budgets/describe-budget.ts'
 import { listSchedulesRange } from './operations/schedules/read-schedules.ts'
 import { listWorkersRange } from './operations/workers/list-workers.ts'
 import type { OperationInput, OperationName } from './operations.ts'
@@ -340,6 +351,33 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   deleteConsumer: planConsumer,
   describeConsumer: planConsumer,
   listConsumers: (plan, input) => plan.page(listConsumersRange(input)),
+  defineBudget: (plan, input) => {
+    planBudgetOf(plan, input)
+    if (input.parent !== undefined) plan.record('budget', budgetId(input.root, input.parent))
+  },
+  planBudget: planBudgetOf,
+  freezeBudget: planBudgetOf,
+  raiseBudget: planAccount,
+  resetBudget: planAccount,
+  reserveBudget: planUsage,
+  releaseReservation: (plan, { root, key }) => plan.record('reservation', chargeId(root, key)),
+  renewReservations: (plan, input) => {
+    for (const { root, key } of input.reservations) plan.record('reservation', chargeId(root, key))
+  },
+  settleReservation: planUsage,
+  spendBudget: (plan, input) => {
+    for (const { name, key } of input.accounts) planAccount(plan, { root: input.root, name, key })
+    plan.absent('charge', chargeId(input.root, input.key))
+  },
+  listBudgets: (plan, input) => plan.page(listBudgetsRange(input)),
+  describeBudget: (plan, input) => {
+    planBudgetOf(plan, input)
+    if (input.key === undefined) plan.page(accountsRange(input))
+    else plan.record('account', keyId(input))
+  },
+  readCharges: (plan, input) => plan.page(chargesRange(input)),
+  readPeriods: (plan, input) => plan.page(periodsRange(input)),
+  reconcileBudgets: () => undefined,
 }
 
 /** Plans the reads of a call. */
@@ -393,10 +431,33 @@ function planLimitKey(plan: Plan, { limit, key }: LimitKey): void {
 
 function planPermits(plan: Plan, keys: readonly LimitKey[], workerInstanceId: string): void {
   for (const { limit, key } of keys) {
-    plan.record('limit_definition', limit)
-    plan.record('gauge', gaugeId(limit, key))
+    planGauge(plan, { limit, key })
     plan.record('holding', holdingId(limit, key, workerInstanceId))
   }
+}
+
+function planBudgetOf(plan: Plan, { root, name }: BudgetName): void {
+  plan.record('budget', budgetId(root, name))
+}
+
+function planAccount(plan: Plan, { root, name, key }: AccountInput): void {
+  plan.record('budget', budgetId(root, name))
+  plan.record('account', accountId(root, name, key))
+}
+
+function planUsage(plan: Plan, { root, key, accounts }: Usage): void {
+  for (const account of accounts) planAccount(plan, { root, ...account })
+  plan.absent('charge', chargeId(root, key))
+  plan.record('reservation', chargeId(root, key))
+}
+
+/** The gauge of a key, and the account that may hold it back. */
+function planGauge(plan: Plan, { limit, key }: LimitKey): void {
+  if (isBudgetId(limit)) {
+    plan.record('budget', limit)
+    plan.record('account', accountIdOf(limit, key))
+  } else plan.record('limit_definition', limit)
+  plan.record('gauge', gaugeId(limit, key))
 }
 
 function planScheduleOf(plan: Plan, input: { readonly scheduleId: string }): void {

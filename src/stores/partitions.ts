@@ -1,12 +1,13 @@
 /** The partitions of a store. Each family has its own numbers. */
 import { createHash } from 'node:crypto'
+import { rootInId } from '../kernel/index.ts'
 import type { PartitionFamily } from '../kernel/index.ts'
 import type { Partition, StoreSettings } from './store.ts'
 
 /** The only partition of what concerns the store as a whole. */
 export const STORE_PARTITION: Partition = 'm:0'
 
-/** Limits of a store on a server are spread over as many partitions. */
+/** Limits and budgets of a store on a server are spread over as many partitions. */
 export const SERVER_LIMIT_PARTITIONS = 4
 
 /** In SQL tables a partition is a number. Execution partitions keep theirs; each other family has a range of its own. */
@@ -43,8 +44,8 @@ export function allPartitions(settings: StoreSettings): Partition[] {
   return partitionsOf(settings, ['fp', 'q', 'm'])
 }
 
-/** Returns the partition of a limit, by a hash of its name. */
+/** Returns the partition of a limit or a budget, by a hash of its name; of a budget, by that of the root of its tree. */
 export function limitPartition(name: string, { limitPartitions }: StoreSettings): Partition {
-  const hash = createHash('sha256').update(name).digest().readUInt32BE(0)
+  const hash = createHash('sha256').update(rootInId(name)).digest().readUInt32BE(0)
   return `q:${hash % limitPartitions}`
 }

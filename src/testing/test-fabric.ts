@@ -61,6 +61,7 @@ const INTERVALS: Readonly<Record<ScannerName, number>> = {
   worker_sweep: RARELY_MS,
   lane_copier: RARELY_MS,
   quota_reconciler: RARELY_MS,
+  budget_reconciler: RARELY_MS,
   unblock: RARELY_MS,
 }
 const UNTIL_WITHIN_MS = 30 * 86_400_000

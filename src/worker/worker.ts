@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
 import { invalidInput } from '../client/checks/names.ts'
-import { limitUsesOf } from '../client/executions/submit.ts'
+import { budgetUsesOf, limitUsesOf } from '../client/executions/submit.ts'
 import { declaredLimitsOf } from '../client/limits/declared-limits.ts'
 import { isHandler } from '../client/define/task.ts'
 import type { Handler } from '../client/define/task.ts'
@@ -149,11 +149,15 @@ export class Worker implements AsyncDisposable {
   /** Work that other programs have submitted needs them, too. */
   #declareLimits({ batcher, runtime }: Client, tasks: readonly ServedTask[]): void {
     const uses = tasks.flatMap(({ handler }) => limitUsesOf(handler.task))
-    declaredLimitsOf(batcher, runtime)
-      .declare(uses)
-      ?.catch((error: unknown) =>
-        this.#log.warn(errorFields(error), 'could not define the limits of the tasks; the next submit tries again'),
+    const budgets = tasks.flatMap(({ handler }) => budgetUsesOf(handler.task))
+    const declared = declaredLimitsOf(batcher, runtime)
+    const warn = (error: unknown) =>
+      this.#log.warn(
+        errorFields(error),
+        'could not define the limits and budgets of the tasks; the next submit tries again',
       )
+    declared.declare(uses)?.catch(warn)
+    declared.budgets.declare(budgets)?.catch(warn)
   }
 
   get #isStopped(): boolean {

@@ -57,8 +57,10 @@ export function orderProblems(events: readonly StoredEvent[], firstSequence: num
 
 /** Applies one event to one life. Returns what is wrong with it, if anything. */
 function follow(lives: Map<string, Life>, event: StoredEvent): string | undefined {
-  // Their subject is a schedule, by its name.
+  // Their subject is a schedule or a budget, by its name.
   if (event.type === 'schedule_changed' || event.type === 'schedule_skipped') return undefined
+  if (event.type === 'budget_changed' || event.type === 'budget_warned' || event.type === 'budget_breached')
+    return undefined
   const life = lives.get(event.executionId)
   if (event.type === 'execution_created') {
     if (life !== undefined) return 'it exists already'

@@ -4,6 +4,7 @@
  */
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'
+import { budgetProblems } from './budget-invariants.ts'
 import { childProblems } from './child-invariants.ts'
 import { consumerProblems } from './consumer-invariants.ts'
 import { eventProblems, orderProblems } from './event-invariants.ts'
@@ -39,6 +40,7 @@ export function sharedProblemsOf(dump: PartitionDump): string[] {
     ...derivationProblems(dump),
     ...limitProblems(dump),
     ...consumerProblems(dump),
+    ...budgetProblems(dump),
     ...orderProblems(dump.events, dump.events[0]?.sequence ?? 1),
   ]
 }

@@ -163,6 +163,9 @@ class Life {
       case 'lane_changed':
       case 'schedule_changed':
       case 'schedule_skipped':
+      case 'budget_changed':
+      case 'budget_warned':
+      case 'budget_breached':
         this.#fault(`${event.type} is logged without a request`)
         return
     }

@@ -75,6 +75,9 @@ async function everyWorkerEvent(store: Store): Promise<void> {
     const nightly = workerSubject({ ...worker, id: 'nightly' })
     tx.emit('schedule_changed', nightly, { effect: 'created', by: 'ops' })
     tx.emit('schedule_skipped', nightly, { until: 1, reason: 'overlap' })
+    tx.emit('budget_changed', nightly, { effect: 'raised', by: 'ops' })
+    tx.emit('budget_warned', nightly, { category: 'tokens' })
+    tx.emit('budget_breached', nightly, { category: 'tokens' })
   })
 }
 

@@ -36,6 +36,7 @@ const ENGINE_INTERVALS = {
   worker_sweep: 20_000,
   lane_copier: 20_000,
   quota_reconciler: 18_000,
+  budget_reconciler: 19_000,
   unblock: 19_000,
 }
 

@@ -316,6 +316,7 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     unwinding: undefined,
     parent: undefined,
     limits: [],
+    budgets: [],
     isAdmitted: true,
     readyForMs: undefined,
     trace: undefined,

@@ -26,6 +26,8 @@ const overwriting: OperationName[] = [
   'registerWorker',
   'heartbeatWorker',
   'renewPermits',
+  'renewReservations',
+  'reserveBudget',
   'holdLimit',
   'renewDuties',
   'renewConsumer',

@@ -45,6 +45,9 @@ export const eventTypes = [
   'lane_changed',
   'schedule_changed',
   'schedule_skipped',
+  'budget_changed',
+  'budget_warned',
+  'budget_breached',
 ] as const
 
 export const executionStates = [
@@ -149,6 +152,9 @@ export type Event = {
     | 'lane_changed'
     | 'schedule_changed'
     | 'schedule_skipped'
+    | 'budget_changed'
+    | 'budget_warned'
+    | 'budget_breached'
   readonly at: number
   readonly sequence: number
   readonly executionId: string
@@ -775,6 +781,10 @@ export type Problem = {
     | 'schedule_not_found'
     | 'consumer_not_found'
     | 'schedule_owned'
+    | 'budget_not_found'
+    | 'budget_tree_too_deep'
+    | 'budget_exceeded'
+    | 'amount_too_large'
     | 'limit_not_found'
     | 'limit_not_needed'
     | 'waitpoint_not_found'
@@ -1844,6 +1854,9 @@ export interface Routes {
             | 'lane_changed'
             | 'schedule_changed'
             | 'schedule_skipped'
+            | 'budget_changed'
+            | 'budget_warned'
+            | 'budget_breached'
           )[]
         | undefined
       readonly namespace?: string | undefined
@@ -1903,6 +1916,9 @@ export interface Routes {
             | 'lane_changed'
             | 'schedule_changed'
             | 'schedule_skipped'
+            | 'budget_changed'
+            | 'budget_warned'
+            | 'budget_breached'
           )[]
         | undefined
       readonly families?:

@@ -3,6 +3,7 @@ import type { ExecutionId } from '../../kernel/model/base-records.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
 import type { ChildFailedError } from './errors.ts'
+import type { BudgetUse } from './budget.ts'
 import type { LimitUse } from './limit.ts'
 import type { TaskSettings } from './task-settings.ts'
 import type { NoInputs } from './upstreams.ts'
@@ -28,6 +29,8 @@ export interface ChildOptions extends TaskSettings {
   readonly tags?: Tags
   /** Further limits that it needs permits of, besides those of its task. */
   readonly limits?: readonly LimitUse<unknown>[]
+  /** Further budgets that it spends, besides those of its task. */
+  readonly budgets?: readonly BudgetUse<unknown>[]
 }
 
 export interface SpawnOptions extends ChildOptions {

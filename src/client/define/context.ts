@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-records.ts'
 import type { AttemptKind } from '../../kernel/model/records.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { Spending } from './budget.ts'
 import type { ChildCalls } from './children.ts'
 import type { Duration } from './duration.ts'
 import type { FrameCalls, FrameSchemas, InboxMessage, SignalSchemas, SummaryCalls } from './frames.ts'
@@ -42,6 +43,44 @@ export interface StepContext<Frames extends FrameSchemas = FrameSchemas> {
   readonly frames: FrameCalls<Frames>
   /** Changes the summary of the execution. */
   readonly summary: SummaryCalls
+  /** Records what was spent. Without a key, each call of each try counts. */
+  readonly spend: (spending: Spending, options?: SpendOptions) => Promise<SpendReceipt>
+  /**
+   * Reserves amounts before an expensive call. A budget without room that asks for an approval parks the execution, and the step
+   * runs again afterwards.
+   */
+  readonly reserve: (spending: Spending, options?: SpendOptions) => Promise<BudgetReservation>
+}
+
+export interface SpendOptions {
+  /** Identifies the call within its execution and its budgets. Another call with the same key counts nothing. */
+  readonly key?: string
+}
+
+/** A limit that was passed. */
+export interface BudgetOverrun {
+  readonly budget: string
+  readonly key: string
+  readonly dimension: string
+  readonly spent: number
+  readonly limit: number
+}
+
+export interface SpendReceipt {
+  /** `already_spent`: a call with the same key has counted before. */
+  readonly kind: 'spent' | 'already_spent'
+  /** The hard limits that are passed now. */
+  readonly hard: readonly BudgetOverrun[]
+  /** The soft limits that are passed now. */
+  readonly soft: readonly BudgetOverrun[]
+}
+
+/** Amounts that are held until they are settled or released, or until the worker dies. */
+export interface BudgetReservation {
+  /** Replaces the reserved amounts by what was really spent, which may be more. Idempotent. */
+  readonly settle: (spending: Spending) => Promise<SpendReceipt>
+  /** Gives the reserved amounts back. No-op after a settle. */
+  readonly release: () => Promise<void>
 }
 
 /** Work whose result is stored. It must return JSON, bytes or undefined. */
@@ -167,6 +206,24 @@ export interface TaskContext<
    * if (response.status === 429) await ctx.limited(openai, { key: input.tenant, retryAfter: '20s' })
    */
   readonly limited: (limit: LimitDefinition | string, options: LimitedOptions) => Promise<never>
+  /**
+   * Records what was spent, in all budgets of the execution. Never refused: it has happened. Idempotent per key; calls without one
+   * are numbered in their order, so that each counts once however often the handler runs.
+   *
+   * @example
+   * await ctx.spend({ tokens: 1200, cost: usd(0.03) }, { key: 'search' })
+   */
+  readonly spend: (spending: Spending, options?: SpendOptions) => Promise<SpendReceipt>
+  /**
+   * Reserves amounts in all budgets of the execution before an expensive call, in all dimensions or none. Throws a
+   * `BudgetExceededError` if one has no room, unless that budget waits for an approval or cancels the execution.
+   *
+   * @example
+   * const reserved = await ctx.reserve({ tokens: 4_000 }, { key: 'draft' })
+   * const { text, usage } = await model.complete(prompt, { signal: ctx.signal })
+   * await reserved.settle({ tokens: usage.total })
+   */
+  readonly reserve: (spending: Spending, options?: SpendOptions) => Promise<BudgetReservation>
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
   /**

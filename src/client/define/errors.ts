@@ -25,12 +25,41 @@ export class RetryAfterError extends Error {
 
 /** Thrown by a handler that has nothing to do yet: the same attempt runs again later, and none is used up. */
 export class PostponeError extends Error {
-  override readonly name = 'PostponeError'
+  override readonly name: string = 'PostponeError'
   readonly postponeMs: number
 
   constructor(postpone: Duration, message = 'The handler postponed its work.') {
     super(message)
     this.postponeMs = parseDuration(postpone, 'postpone')
+  }
+}
+
+/** What a budget had no room for. Limits and raises are summed in `hard`. */
+export interface BudgetShortage {
+  readonly budget: string
+  readonly key: string
+  /** What was asked for is more than is left of this dimension. Empty if an operator has frozen the budget. */
+  readonly dimension: string
+  readonly spent: number
+  readonly reserved: number
+  readonly hard: number
+  readonly asked: number
+  /** Until the budget begins anew; absent if it never does. */
+  readonly resetsInMs: number | undefined
+  readonly isFrozen: boolean
+}
+
+/**
+ * A budget has no room for a reservation. Catch it to do the work another way, such as with a smaller model. Rethrown, it postpones
+ * the execution until the budget may have room: the same attempt runs again, and none is used up.
+ */
+export class BudgetExceededError extends PostponeError {
+  override readonly name = 'BudgetExceededError'
+  readonly shortage: BudgetShortage
+
+  constructor(shortage: BudgetShortage, postponeMs: number, message: string) {
+    super(postponeMs, message)
+    this.shortage = shortage
   }
 }
 
@@ -164,6 +193,7 @@ const marked = {
   PermanentError,
   RetryAfterError,
   PostponeError,
+  BudgetExceededError,
   CategorisedError,
   StepFailedError,
   ChildFailedError,

@@ -3,6 +3,7 @@ import { unchecked } from '../../options/shape.ts'
 import type { Check } from '../../options/shape.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
+import type { BudgetUse } from './budget.ts'
 import type { LimitUse } from './limit.ts'
 import type { RetryOptions } from './retry.ts'
 import type { TaskSettings, TimeoutOptions } from './task-settings.ts'
@@ -15,6 +16,8 @@ export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
   readonly tags?: Tags
   /** Further limits that it needs permits of, besides those of its task. */
   readonly limits?: readonly LimitUse<unknown>[]
+  /** Further budgets that it spends, besides those of its task. */
+  readonly budgets?: readonly BudgetUse<unknown>[]
 }
 
 /** Their values are checked when the node is prepared, so that errors name the node. */
@@ -27,6 +30,7 @@ export const nodeSettings = {
   delay: unchecked<Duration>(),
   tags: unchecked<Tags>(),
   limits: unchecked<readonly LimitUse<unknown>[]>(),
+  budgets: unchecked<readonly BudgetUse<unknown>[]>(),
 } satisfies Readonly<Record<keyof NodeSettings, Check>>
 
 type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }

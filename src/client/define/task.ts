@@ -14,6 +14,8 @@ import { checkFrameName } from './frames.ts'
 import type { FrameSchemas, SignalSchemas } from './frames.ts'
 import { checkFairness } from './fairness.ts'
 import type { FairShare, FairnessOf } from './fairness.ts'
+import { checkBudgetUses } from './budget.ts'
+import type { AnyBudgetUse, BudgetUse } from './budget.ts'
 import { checkLimitUses } from './limit.ts'
 import type { AnyLimitUse, LimitUse } from './limit.ts'
 import { parseShouldRetry } from './retry.ts'
@@ -49,6 +51,8 @@ export interface TaskDefinition<Input = never> extends TaskSettings {
    * Those of a submit are added.
    */
   readonly limits?: readonly LimitUse<Input>[]
+  /** Budgets that its executions spend: `[tenants]`. Those of a submit are added. */
+  readonly budgets?: readonly BudgetUse<Input>[]
 }
 
 export interface TaskOptions<
@@ -76,6 +80,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
     inheritTags: checkTagNames,
     fairness: checkFairness,
     limits: checkLimitUses,
+    budgets: checkBudgetUses,
     input: checkSchema,
     output: checkSchema,
     inputs: schemasOf('input'),
@@ -167,6 +172,7 @@ export interface Task<
   readonly inheritTags: readonly string[]
   readonly fairness: FairnessOf | undefined
   readonly limits: readonly AnyLimitUse[]
+  readonly budgets: readonly AnyBudgetUse[]
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
   /** Schemas of the results that upstreams pass, by name. */
@@ -255,6 +261,7 @@ export function task(
     inheritTags = [],
     fairness,
     limits = [],
+    budgets = [],
     input,
     output,
     inputs,
@@ -269,6 +276,7 @@ export function task(
     inheritTags,
     fairness,
     limits,
+    budgets,
     inputSchema: input,
     outputSchema: output,
     inputSchemas: inputs,

@@ -170,7 +170,7 @@ test('a subscription whose log is replaced while it follows reports that, and yi
 })
 
 test('every type in the logs of executions is in a family', () => {
-  const inOtherLogs = /^(worker|lane)_/
+  const inOtherLogs = /^(worker|lane|budget)_/
   const covered = typesOf(eventFamilyNames)
   expect(eventTypes.filter((type) => !inOtherLogs.test(type) && !covered.includes(type))).toEqual([])
 })

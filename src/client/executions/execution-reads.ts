@@ -1,8 +1,9 @@
 /** Descriptions and explanations of executions as the client returns them. Refusals are thrown. */
+import { isBudgetId, nameInBudgetId, rootInId } from '../../kernel/index.ts'
 import type { ExecutionId, Explanation } from '../../kernel/index.ts'
 import { limitPartition } from '../../stores/partitions.ts'
 import { decodeValue } from '../checks/payload.ts'
-import type { BlockingLimit } from '../limits/limit-text.ts'
+import type { BlockingBudget, BlockingLimit } from '../limits/limit-text.ts'
 import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { describe, summarise } from './description.ts'
@@ -53,7 +54,18 @@ export async function readExplanation(
     limit: await blockingLimit(session, explanation),
   }
   const text = explanationText(explanation, context)
-  return { explanation, text: unwinding === undefined ? text : `${unwindingText(unwinding)} ${text}` }
+  return {
+    explanation: withBudgetName(explanation),
+    text: unwinding === undefined ? text : `${unwindingText(unwinding)} ${text}`,
+  }
+}
+
+/** Names a budget as it is defined, instead of by its id. */
+function withBudgetName(explanation: Explanation): Explanation {
+  if (explanation.why !== 'blocked' || explanation.limit === undefined || !isBudgetId(explanation.limit.limit)) {
+    return explanation
+  }
+  return { ...explanation, limit: { ...explanation.limit, limit: nameInBudgetId(explanation.limit.limit) } }
 }
 
 /** The live workers that serve an execution which waits for one. */
@@ -61,11 +73,20 @@ async function workersFor(session: Session, explanation: Explanation): Promise<S
   return explanation.why === 'waits_for_worker' ? await servingWorkers(session, explanation) : undefined
 }
 
-/** The limit that blocks an execution, with the usage of its key. */
-async function blockingLimit(session: Session, explanation: Explanation): Promise<BlockingLimit | undefined> {
+/** The limit or the budget that blocks an execution, with the usage of its key. */
+async function blockingLimit(
+  session: Session,
+  explanation: Explanation,
+): Promise<BlockingLimit | BlockingBudget | undefined> {
   if (explanation.why !== 'blocked' || explanation.limit === undefined) return undefined
   const { limit: name, key } = explanation.limit
   const partition = limitPartition(name, session.settings)
+  if (isBudgetId(name)) {
+    const place = { root: rootInId(name), name: nameInBudgetId(name) }
+    const described = (await session.runIn(partition, 'describeBudget', { ...place, key, limit: 1 })).result
+    if (described.kind === 'refused') return undefined
+    return { budget: described.budget, account: described.accounts[0], at: described.at }
+  }
   const { result } = await session.runIn(partition, 'describeLimit', { name, key, limit: 1 })
   if (result.kind === 'refused') return undefined
   return { limit: result.limit, usage: result.keys[0], at: result.at }

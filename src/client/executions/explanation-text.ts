@@ -24,7 +24,7 @@ import type {
   Unwinding,
 } from '../../kernel/index.ts'
 import { limitText } from '../limits/limit-text.ts'
-import type { BlockingLimit } from '../limits/limit-text.ts'
+import type { BlockingBudget, BlockingLimit } from '../limits/limit-text.ts'
 import type { ServingWorkers } from '../workers/serving-workers.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
@@ -38,8 +38,8 @@ export interface ExplanationContext {
   readonly skippedBy?: SkippedBy | undefined
   /** The live workers that serve its queue; undefined if they are not known. */
   readonly workers?: ServingWorkers | undefined
-  /** The limit that blocks it, as it is now. */
-  readonly limit?: BlockingLimit | undefined
+  /** The limit or the budget that blocks it, as it is now. */
+  readonly limit?: BlockingLimit | BlockingBudget | undefined
 }
 
 export function explanationText(explanation: Explanation, context: ExplanationContext = {}): string {
@@ -91,7 +91,7 @@ const blockText: Readonly<Record<BlockCause, string>> = {
 
 function blockedText(
   { since, by, limit }: Extract<Explanation, { why: 'blocked' }>,
-  now: BlockingLimit | undefined,
+  now: BlockingLimit | BlockingBudget | undefined,
 ): string {
   if (limit !== undefined) return limitText(since, limit, now)
   return `It is held back since ${instant(since)}: ${blockText[by]}.`
@@ -203,7 +203,7 @@ type Suspended = Extract<Explanation, { why: 'suspended' }>
 function suspendedText(explanation: Suspended): string {
   const { step, stepKind, since, until, isOverdue } = explanation
   if (stepKind === 'wait') {
-    return [`${waitText(explanation)}.`, timeoutText(explanation), senderText(explanation)]
+    return [`${waitText(explanation)}.`, reasonText(explanation), timeoutText(explanation), senderText(explanation)]
       .filter((sentence) => sentence !== '')
       .join(' ')
   }
@@ -214,6 +214,11 @@ function suspendedText(explanation: Suspended): string {
   if (until === undefined) return `${what}.`
   if (!isOverdue) return `${what}; it resumes at ${instant(until)}.`
   return `${what}. Its delay ended at ${instant(until)}: it resumes as soon as a worker or an engine runs.`
+}
+
+/** Other reasons than the kind of the wait, such as what a budget has no room for. */
+function reasonText({ reason }: Suspended): string {
+  return reason.includes(' ') ? `The reason: ${reason}.` : ''
 }
 
 /** What it waits for, how far that is, and which children have not ended. */

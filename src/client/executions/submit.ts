@@ -9,6 +9,8 @@ import { checkKey, checkTags, invalidInput } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import { fairnessOf } from '../define/fairness.ts'
+import { budgetRefsOf, checkBudgetUses } from '../define/budget.ts'
+import type { AnyBudgetUse, BudgetUse } from '../define/budget.ts'
 import { checkLimitUses, limitRefsOf } from '../define/limit.ts'
 import type { AnyLimitUse, LimitUse } from '../define/limit.ts'
 import type { DeclaredLimits } from '../limits/declared-limits.ts'
@@ -39,6 +41,8 @@ export interface SubmitOptions extends TaskSettings {
   readonly tags?: Tags
   /** Further limits that it needs permits of, besides those of its task: `[openai.for({ key: 'acme' })]`. */
   readonly limits?: readonly LimitUse<unknown>[]
+  /** Further budgets that it spends, besides those of its task: `[tenants.for({ key: 'acme' })]`. */
+  readonly budgets?: readonly BudgetUse<unknown>[]
   /**
    * On Postgres: your own transaction in the store's database, such as a `pg` client after its `begin`. The execution is
    * started after your commit, and never if you roll back.
@@ -57,6 +61,7 @@ export const submitOptions = shape<SubmitOptions>()("{ id: 'order:17', delay: '5
   delay: (value, field) => parseDuration(value, field, -PAST_DELAY_MAX_MS),
   tags: unchecked<Tags>(),
   limits: checkLimitUses,
+  budgets: checkBudgetUses,
   tx: unchecked<TransactionHandle>(),
 })
 
@@ -119,7 +124,9 @@ function withLimits(
 ): PreparedSubmit | Promise<PreparedSubmit> {
   const prepared = assemble(item, ids, setting)
   if (prepared.input.limits === undefined) return prepared
-  const declared = setting.limits?.declare(limitUsesOf(item.task, item.options.limits))
+  const limits = setting.limits?.declare(limitUsesOf(item.task, item.options.limits))
+  const budgets = setting.limits?.budgets.declare(budgetUsesOf(item.task, item.options.budgets))
+  const declared = limits === undefined ? budgets : limits.then(() => budgets)
   return declared === undefined ? prepared : declared.then(() => prepared)
 }
 
@@ -153,11 +160,24 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     payload: payload?.input,
     digest: options.id === undefined ? undefined : digestOfInput(payload),
     fairness,
-    limits: limitRefsOf(limitUsesOf(task, options.limits), item.input),
+    limits: permitsOf(item),
     ifExists: options.ifExists,
     trace: setting.trace,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** The limits that it needs permits of, and the budgets that must have room. */
+function permitsOf({ task, options, input }: ParsedItem): CreateInput['limits'] {
+  const limits = limitRefsOf(limitUsesOf(task, options.limits), input)
+  const uses = budgetUsesOf(task, options.budgets)
+  return uses.length === 0 ? limits : [...(limits ?? []), ...budgetRefsOf(uses, input)]
+}
+
+/** The budgets of a task and of a submit. Tasks of earlier versions of the library have none. */
+export function budgetUsesOf(task: AnyTask, added: readonly AnyBudgetUse[] = []): readonly AnyBudgetUse[] {
+  const own = (task.budgets as readonly AnyBudgetUse[] | undefined) ?? []
+  return added.length === 0 ? own : [...own, ...added]
 }
 
 /** The limits of a task and of a submit. Tasks of earlier versions of the library have none. */

@@ -7,6 +7,7 @@ import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import { limitPartition } from '../../stores/partitions.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { isLimitReference } from '../define/limit.ts'
+import { DeclaredBudgets } from '../budgets/declared-budgets.ts'
 import type { AnyLimitUse, LimitDefinition } from '../define/limit.ts'
 import { invalidInput } from '../checks/names.ts'
 import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
@@ -18,6 +19,8 @@ interface Declared {
 }
 
 export class DeclaredLimits {
+  /** The budgets of the program. */
+  readonly budgets: DeclaredBudgets
   readonly #batcher: Batcher
   readonly #runtime: Runtime
   readonly #declared = new Map<string, Declared>()
@@ -25,6 +28,7 @@ export class DeclaredLimits {
   constructor(batcher: Batcher, runtime: Runtime) {
     this.#batcher = batcher
     this.#runtime = runtime
+    this.budgets = new DeclaredBudgets(batcher, runtime)
   }
 
   /** Makes the limits of some uses known. Returns a promise only if this process has not used one of them before. */

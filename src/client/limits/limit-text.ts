@@ -1,6 +1,6 @@
-/** Formats why a limit blocks an execution: which key, how full it is, how many are ahead, and when it has room. */
-import { laneOfLimit } from '../../kernel/index.ts'
-import type { Instant, KeyUsage, Limit, LimitBlock, LimitCause } from '../../kernel/index.ts'
+/** Formats why a limit or a budget blocks an execution: which key, how full it is, how many are ahead, and when it has room. */
+import { exhaustedOf, isBudgetId, laneOfLimit, nameInBudgetId, nextReset } from '../../kernel/index.ts'
+import type { Account, Budget, Instant, KeyUsage, Limit, LimitBlock, LimitCause } from '../../kernel/index.ts'
 
 /** The limit that blocks an execution, as it is now. */
 export interface BlockingLimit {
@@ -10,16 +10,48 @@ export interface BlockingLimit {
   readonly at: Instant
 }
 
+/** The budget that blocks an execution, as it is now. */
+export interface BlockingBudget {
+  readonly budget: Budget
+  readonly account: Account | undefined
+  readonly at: Instant
+}
+
 /** `now` is undefined if the limit is not known: it was not asked, or does not exist. */
-export function limitText(since: Instant, block: LimitBlock, now: BlockingLimit | undefined): string {
+export function limitText(since: Instant, block: LimitBlock, now: BlockingLimit | BlockingBudget | undefined): string {
   const { limit, key, ahead, aheadLimit, until } = block
-  const lane = laneOfLimit(limit)
-  const plain = lane === undefined ? `the limit '${limit}'` : `the limit of lane '${lane}'`
+  const plain = nameText(limit)
   const name = key === '' ? plain : `${plain} with the key '${key}'`
   const before = ahead >= aheadLimit ? `At least ${ahead} executions are` : aheadText(ahead)
-  const cause = now === undefined ? causeText[block.cause] : usageText(now)
-  const next = now === undefined ? '' : ` ${roomText(now)}`
+  const [cause, next] =
+    now === undefined
+      ? [causeText[block.cause], '']
+      : 'budget' in now
+        ? budgetText(now)
+        : [usageText(now), ` ${roomText(now)}`]
   return `It waits since ${instant(since)} for ${name}: ${cause}. ${before} ahead of it in its partition.${next} The next one asks for a permit at ${instant(until)} at the latest.`
+}
+
+/** How full the key of a budget is, and when it has room. */
+function budgetText({ budget, account, at }: BlockingBudget): [string, string] {
+  const { freeze } = budget
+  if (freeze !== undefined) {
+    const reason = freeze.reason === undefined ? '' : ` (${freeze.reason})`
+    return [`${freeze.by ?? 'an operator'} has frozen it${reason}`, ' It has room when it is opened.']
+  }
+  const full = account === undefined ? undefined : exhaustedOf(budget, account)
+  if (full === undefined) return ['it is not used up any more', ' It has room now.']
+  const { dimension, spent, reserved, hard } = full
+  const resetAt = nextReset(budget, at)
+  const later = resetAt === undefined ? 'when it is raised or reset' : `at ${instant(resetAt)}`
+  const held = reserved === 0 ? '' : ` and ${reserved} are reserved`
+  return [`${spent} of ${hard} ${dimension} are spent${held}`, ` It has room ${later}.`]
+}
+
+function nameText(limit: string): string {
+  const lane = laneOfLimit(limit)
+  if (lane !== undefined) return `the limit of lane '${lane}'`
+  return isBudgetId(limit) ? `the budget '${nameInBudgetId(limit)}'` : `the limit '${limit}'`
 }
 
 function aheadText(ahead: number): string {
@@ -32,6 +64,7 @@ const causeText: Readonly<Record<LimitCause, string>> = {
   concurrency: 'as many as it allows are running',
   held: 'it is held back',
   unknown: 'no limit of this name is defined, so nothing that needs it starts before it is',
+  budget: 'it is used up',
   holders: 'too many worker processes hold permits of it',
 }
 

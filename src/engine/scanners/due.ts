@@ -1,6 +1,7 @@
 import { DUE_SCAN_COUNT } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { siblingCancelsDispatched } from './flow-metrics.ts'
+import { planBudgets } from './budget-planner.ts'
 import { planSchedules } from './schedule-planner.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
@@ -27,6 +28,7 @@ export const due: Scanner<'due', Position> = scanner({
       seed,
     })
     await planSchedules(partition, pass.handled)
+    await planBudgets(partition, pass.handled)
     return {
       counts: countCases(pass.handled.map((item) => item.case)),
       items: pass.handled.map((item) => item.executionId),

@@ -45,6 +45,11 @@ const REPLACED_WHOLE: readonly string[] = [
   'frame_chunk',
   'schedule',
   'consumer',
+  'budget',
+  'account',
+  'reservation',
+  'charge',
+  'past_period',
 ]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 

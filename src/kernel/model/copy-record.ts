@@ -51,6 +51,11 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'frame_chunk':
     case 'schedule':
     case 'consumer':
+    case 'budget':
+    case 'account':
+    case 'reservation':
+    case 'charge':
+    case 'past_period':
       return { ...record }
   }
 }

@@ -49,6 +49,9 @@ export const eventTypes = [
   'lane_changed',
   'schedule_changed',
   'schedule_skipped',
+  'budget_changed',
+  'budget_warned',
+  'budget_breached',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -56,7 +59,7 @@ export type EventType = (typeof eventTypes)[number]
 const event = object({
   type: word(eventTypes),
   at: whole,
-  /** The execution; for an event of a flow, the flow; of a worker, the worker instance; of a lane or a schedule, its name. */
+  /** The execution; for an event of a flow, the flow; of a worker, the worker instance; of a lane, a schedule or a budget, its name. */
   executionId,
   namespace: text,
   task: text,

@@ -125,6 +125,15 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
       return [named('gauge')]
     case '@holders':
       return [named('holding')]
+    case '@accounts_of':
+      return [named('account')]
+    case '@ledger':
+    case '@charges_of':
+      return [named('charge')]
+    case '@reserved':
+      return [named('reservation')]
+    case '@periods':
+      return [named('past_period')]
     default:
       return namedIndexes.get(index) ?? []
   }

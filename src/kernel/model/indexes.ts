@@ -72,6 +72,21 @@ export const SCHEDULES_INDEX = '@schedules'
 /** Every consumer of the event log. */
 export const CONSUMERS_INDEX = '@consumers'
 
+/** All budgets of the partition, by root and name. */
+export const BUDGETS_INDEX = '@budgets'
+
+/** All accounts of budgets, by budget and key. */
+export const ACCOUNTS_INDEX = '@accounts'
+
+/** All reservations. */
+export const RESERVATIONS_INDEX = '@reservations'
+
+/** All lines of the ledgers of the partition. */
+export const CHARGES_INDEX = '@charges'
+
+/** The sums of all periods that have ended. */
+export const PAST_PERIODS_INDEX = '@past_periods'
+
 const TIMERS_PREFIX = '@due' + SEPARATOR
 
 /** The records of one type that time alone will change, by their timer. Executions and flows are in `due` instead. */
@@ -225,4 +240,29 @@ export function gateId(limit: string, key: string): string {
 
 export function holdingId(limit: string, key: string, workerInstanceId: string): string {
   return joinName(gaugeId(limit, key), workerInstanceId)
+}
+
+/** The accounts of one budget, by key. */
+export function accountsIndex(budget: string): string {
+  return joinName('@accounts_of', budget)
+}
+
+/** The ledger of one account, by time. */
+export function ledgerIndex(account: string): string {
+  return joinName('@ledger', account)
+}
+
+/** The charges of one execution in this partition, by time. */
+export function chargesIndex(executionId: string): string {
+  return joinName('@charges_of', executionId)
+}
+
+/** The reservations of one account. */
+export function reservedIndex(account: string): string {
+  return joinName('@reserved', account)
+}
+
+/** The periods of one account that have ended, by their beginning. */
+export function periodsIndex(account: string): string {
+  return joinName('@periods', account)
 }

@@ -100,8 +100,8 @@ export const holding = record('holding', {
 /** The permits of one key that a worker process holds. They lapse together unless the process renews them. */
 export interface Holding extends InferRecord<typeof holding> {}
 
-/** Why a key grants no permit. `unknown` refers to a limit that was never defined, `holders` to too many processes. */
-const limitCause = word(['rate', 'concurrency', 'held', 'unknown', 'holders'])
+/** Why a key grants no permit. `unknown` refers to a limit that was never defined, `holders` to too many processes, `budget` to a budget that is used up. */
+const limitCause = word(['rate', 'concurrency', 'held', 'unknown', 'holders', 'budget'])
 
 export type LimitCause = Infer<typeof limitCause>
 

@@ -16,6 +16,11 @@ import {
   GAUGES_INDEX,
   HOLDINGS_INDEX,
   LIMITS_INDEX,
+  ACCOUNTS_INDEX,
+  BUDGETS_INDEX,
+  CHARGES_INDEX,
+  PAST_PERIODS_INDEX,
+  RESERVATIONS_INDEX,
   UNSWEPT_WORKERS_INDEX,
   WORKERS_INDEX,
   timersIndex,
@@ -25,7 +30,22 @@ import type { RecordType } from './records.ts'
 /** The record types whose ids are names. */
 export type NamedType = Extract<
   RecordType,
-  'worker' | 'share' | 'rotation' | 'lane' | 'limit_definition' | 'gauge' | 'holding' | 'gate' | 'duties' | 'schedule' | 'consumer'
+  | 'worker'
+  | 'share'
+  | 'rotation'
+  | 'lane'
+  | 'limit_definition'
+  | 'gauge'
+  | 'holding'
+  | 'gate'
+  | 'duties'
+  | 'schedule'
+  | 'budget'
+  | 'account'
+  | 'reservation'
+  | 'charge'
+  | 'past_period'
+  | 'consumer'
 >
 
 export interface NamedTypeEntry {
@@ -50,6 +70,11 @@ export const namedTypes: readonly NamedTypeEntry[] = [
   { type: 'holding', families: ['q'], all: HOLDINGS_INDEX, isTimed: true, further: [] },
   { type: 'gate', families: ['fp'], all: GATES_INDEX, isTimed: true, further: [] },
   { type: 'schedule', families: ['fp'], all: SCHEDULES_INDEX, isTimed: true, further: [] },
+  { type: 'budget', families: ['q'], all: BUDGETS_INDEX, isTimed: true, further: [] },
+  { type: 'account', families: ['q'], all: ACCOUNTS_INDEX, isTimed: false, further: [] },
+  { type: 'reservation', families: ['q'], all: RESERVATIONS_INDEX, isTimed: true, further: [] },
+  { type: 'charge', families: ['q'], all: CHARGES_INDEX, isTimed: true, further: [] },
+  { type: 'past_period', families: ['q'], all: PAST_PERIODS_INDEX, isTimed: false, further: [] },
   { type: 'duties', families: ['m'], all: DUTIES_INDEX, isTimed: false, further: [] },
   { type: 'consumer', families: ['m'], all: CONSUMERS_INDEX, isTimed: false, further: [] },
 ]

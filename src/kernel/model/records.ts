@@ -22,6 +22,8 @@ import { schedule } from './schedule-schema.ts'
 import type { Schedule } from './schedule-schema.ts'
 import { gate, gauge, holding, limit } from './limit-schema.ts'
 import type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
+import { account, budget, charge, pastPeriod, reservation } from './budget-schema.ts'
+import type { Account, Budget, Charge, PastPeriod, Reservation } from './budget-schema.ts'
 
 export type {
   Backoff,
@@ -93,6 +95,7 @@ export type { FrameChunk, Stream } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
 export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 export type { Consumer } from './consumer-schema.ts'
+export type { Account, Budget, Charge, PastPeriod, Reservation } from './budget-schema.ts'
 export type { Schedule } from './schedule-schema.ts'
 
 /** The schema of each record type. */
@@ -118,6 +121,11 @@ export const recordSchemas = {
   frame_chunk: frameChunk,
   schedule,
   consumer,
+  budget,
+  account,
+  reservation,
+  charge,
+  past_period: pastPeriod,
 }
 
 export interface RecordTypes {
@@ -142,6 +150,11 @@ export interface RecordTypes {
   frame_chunk: FrameChunk
   schedule: Schedule
   consumer: Consumer
+  budget: Budget
+  account: Account
+  reservation: Reservation
+  charge: Charge
+  past_period: PastPeriod
 }
 
 export type RecordType = keyof RecordTypes

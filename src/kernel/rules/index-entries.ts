@@ -2,6 +2,7 @@
  * Derives index membership: which entries a record has. A store applies the difference between the entries before and after a
  * write, and no other code writes an index, so records and indexes agree by construction.
  */
+import { accountId, budgetId } from '../model/budget-ids.ts'
 import {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
@@ -23,6 +24,16 @@ import {
   SCHEDULES_INDEX,
   SHARES_INDEX,
   CONSUMERS_INDEX,
+  ACCOUNTS_INDEX,
+  BUDGETS_INDEX,
+  CHARGES_INDEX,
+  PAST_PERIODS_INDEX,
+  RESERVATIONS_INDEX,
+  accountsIndex,
+  chargesIndex,
+  ledgerIndex,
+  periodsIndex,
+  reservedIndex,
   DUTIES_INDEX,
   UNSWEPT_WORKERS_INDEX,
   WORKERS_INDEX,
@@ -45,6 +56,7 @@ import {
   waitpointsIndex,
 } from '../model/indexes.ts'
 import type { Signal, Step, Waitpoint } from '../model/journal-schema.ts'
+import type { Account, Budget, Charge, PastPeriod, Reservation } from '../model/budget-schema.ts'
 import type { Gate, Gauge, Holding, Limit } from '../model/limit-schema.ts'
 import { joinName } from '../model/names.ts'
 import type { IndexEntry } from '../model/order.ts'
@@ -63,6 +75,7 @@ import type {
   Share,
   Worker,
 } from '../model/records.ts'
+import { budgetDueAt } from './budget-state.ts'
 import { claimScore, dueAt, isKeptForParent, keptMsOf } from './execution-state.ts'
 import { flowDueAt, isFlowFinished } from './flow-state.ts'
 import { gaugeDueAt, usageScore } from './limit-usage.ts'
@@ -237,6 +250,49 @@ function scheduleEntries(schedule: Schedule): IndexEntry[] {
   return due === undefined ? [all] : [all, { index: timersIndex('schedule'), score: due, id: schedule.id }]
 }
 
+function budgetEntries(budget: Budget): IndexEntry[] {
+  const all = { index: BUDGETS_INDEX, score: 0, id: budget.id }
+  const due = budgetDueAt(budget)
+  return due === undefined ? [all] : [all, { index: timersIndex('budget'), score: due, id: budget.id }]
+}
+
+function accountEntries({ id, root, name }: Account): IndexEntry[] {
+  return [
+    { index: ACCOUNTS_INDEX, score: 0, id },
+    { index: accountsIndex(budgetId(root, name)), score: 0, id },
+  ]
+}
+
+function reservationEntries({ id, root, accounts, expiresAt }: Reservation): IndexEntry[] {
+  const entries: IndexEntry[] = [
+    { index: RESERVATIONS_INDEX, score: 0, id },
+    { index: timersIndex('reservation'), score: expiresAt, id },
+  ]
+  for (const { name, key } of accounts) {
+    entries.push({ index: reservedIndex(accountId(root, name, key)), score: 0, id })
+  }
+  return entries
+}
+
+function chargeEntries({ id, root, accounts, spender, at, expiresAt }: Charge): IndexEntry[] {
+  const entries: IndexEntry[] = [
+    { index: CHARGES_INDEX, score: 0, id },
+    { index: timersIndex('charge'), score: expiresAt, id },
+  ]
+  for (const { name, key } of accounts) {
+    entries.push({ index: ledgerIndex(accountId(root, name, key)), score: at, id })
+  }
+  if (spender.executionId !== undefined) entries.push({ index: chargesIndex(spender.executionId), score: at, id })
+  return entries
+}
+
+function pastPeriodEntries({ id, root, name, key, since }: PastPeriod): IndexEntry[] {
+  return [
+    { index: PAST_PERIODS_INDEX, score: 0, id },
+    { index: periodsIndex(accountId(root, name, key)), score: since, id },
+  ]
+}
+
 export function entriesOf(record: AnyRecord): IndexEntry[] {
   switch (record.type) {
     case 'execution':
@@ -279,6 +335,16 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return scheduleEntries(record)
     case 'consumer':
       return [{ index: CONSUMERS_INDEX, score: 0, id: record.id }]
+    case 'budget':
+      return budgetEntries(record)
+    case 'account':
+      return accountEntries(record)
+    case 'reservation':
+      return reservationEntries(record)
+    case 'charge':
+      return chargeEntries(record)
+    case 'past_period':
+      return pastPeriodEntries(record)
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

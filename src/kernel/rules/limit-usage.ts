@@ -1,5 +1,6 @@
 /** Values derived from the usage of a limit: the free room of a key, its timers, and its order among the keys. */
 import { LIMIT_COUNT_MAX } from '../limits.ts'
+import { isBudgetId } from '../model/budget-ids.ts'
 import type { Gauge, Limit, LimitCause } from '../model/limit-schema.ts'
 import type { Instant } from '../model/records.ts'
 import { fitsAt, weightOf } from './sliding-window.ts'
@@ -29,7 +30,7 @@ export function weightUnder(limit: Limit, weight: number): number {
 export function roomOf(limit: Limit, gauge: Gauge, weight: number, now: Instant): Room {
   const { heldUntil, heldCount, window } = gauge
   if (heldUntil !== undefined && heldUntil > now) {
-    return { permits: 0, refusal: { cause: 'held', retryAfterMs: heldUntil - now } }
+    return { permits: 0, refusal: { cause: isBudgetId(limit.id) ? 'budget' : 'held', retryAfterMs: heldUntil - now } }
   }
   const byRate = roomByRate(limit, gauge, weight)
   const byCap = limit.concurrency === undefined ? UNLIMITED : Math.max(0, limit.concurrency - heldCount)

@@ -5,8 +5,11 @@
 import { flowDueAt, publicFlowState } from '../../kernel/rules/flow-state.ts'
 import { dueAt, publicState } from '../../kernel/index.ts'
 import type {
+  Account,
   Attempt,
   Consumer,
+  Budget,
+  Charge,
   Edge,
   Execution,
   FabricEvent,
@@ -15,10 +18,12 @@ import type {
   Gauge,
   Holding,
   Limit,
+  PastPeriod,
   Queue,
   RecordType,
   RecordTypes,
   Lane,
+  Reservation,
   Rotation,
   Schedule,
   Share,
@@ -240,6 +245,48 @@ const consumerColumns: readonly Column<Consumer>[] = [
   { name: 'changed_at', type: 'integer', value: (consumer) => consumer.changedAt },
 ]
 
+const budgetColumns: readonly Column<Budget>[] = [
+  { name: 'root', type: 'text', value: (budget) => budget.root },
+  { name: 'name', type: 'text', value: (budget) => budget.name },
+  { name: 'parent', type: 'text', value: (budget) => budget.parent },
+  { name: 'on_breach', type: 'text', value: (budget) => budget.onBreach },
+  { name: 'next_reset_at', type: 'integer', value: (budget) => budget.boundaries[0] },
+  { name: 'is_frozen', type: 'integer', value: (budget) => (budget.freeze === undefined ? 0 : 1) },
+  { name: 'version', type: 'integer', value: (budget) => budget.version },
+  { name: 'changed_at', type: 'integer', value: (budget) => budget.changedAt },
+]
+
+const accountColumns: readonly Column<Account>[] = [
+  { name: 'root', type: 'text', value: (account) => account.root },
+  { name: 'name', type: 'text', value: (account) => account.name },
+  { name: 'key', type: 'text', value: (account) => account.key },
+  { name: 'period', type: 'integer', value: (account) => account.period },
+  { name: 'charge_count', type: 'integer', value: (account) => account.totalCount },
+  { name: 'reservation_count', type: 'integer', value: (account) => account.reservationCount },
+  { name: 'breach_count', type: 'integer', value: (account) => account.breachCount },
+]
+
+const reservationColumns: readonly Column<Reservation>[] = [
+  { name: 'root', type: 'text', value: (reservation) => reservation.root },
+  { name: 'execution_id', type: 'text', value: (reservation) => reservation.spender.executionId },
+  { name: 'expires_at', type: 'integer', value: (reservation) => reservation.expiresAt },
+]
+
+const chargeColumns: readonly Column<Charge>[] = [
+  { name: 'root', type: 'text', value: (charge) => charge.root },
+  { name: 'execution_id', type: 'text', value: (charge) => charge.spender.executionId },
+  { name: 'task', type: 'text', value: (charge) => charge.spender.task },
+  { name: 'at', type: 'integer', value: (charge) => charge.at },
+]
+
+const pastPeriodColumns: readonly Column<PastPeriod>[] = [
+  { name: 'root', type: 'text', value: (past) => past.root },
+  { name: 'name', type: 'text', value: (past) => past.name },
+  { name: 'key', type: 'text', value: (past) => past.key },
+  { name: 'period', type: 'integer', value: (past) => past.period },
+  { name: 'since', type: 'integer', value: (past) => past.since },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -266,6 +313,11 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   frame_chunk: frameChunkColumns,
   schedule: scheduleColumns,
   consumer: consumerColumns,
+  budget: budgetColumns,
+  account: accountColumns,
+  reservation: reservationColumns,
+  charge: chargeColumns,
+  past_period: pastPeriodColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

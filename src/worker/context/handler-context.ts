@@ -7,6 +7,7 @@ import type { AnyInputs } from '../../client/define/upstreams.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, LogFields } from '../../runtime/index.ts'
+import { BudgetContext } from '../budgets/budget-context.ts'
 import { ChildContext } from '../children/child-context.ts'
 import type { Compensations } from '../steps/compensations.ts'
 import { DurableContext } from '../steps/durable-context.ts'
@@ -18,6 +19,7 @@ import { holdKey } from './hold-key.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 import type { Permits } from '../permits/permits.ts'
 import { StreamContext } from '../streams/stream-context.ts'
+import type { StepStreams } from '../steps/step-try.ts'
 import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
@@ -58,6 +60,8 @@ export class HandlerContext implements TaskContext {
   #children: ChildContext | undefined
   #run: HandlerRun | undefined
   #streams: StreamContext | undefined
+  #budgets: BudgetContext | undefined
+  #ofSteps: StepStreams | undefined
   #parkCallbacks: readonly (() => Promise<void> | void)[] = NONE
 
   constructor(leased: LeasedExecution, services: ContextServices) {
@@ -220,6 +224,14 @@ export class HandlerContext implements TaskContext {
     }
   }
 
+  get spend(): TaskContext['spend'] {
+    return this.#budgetContext.spend
+  }
+
+  get reserve(): TaskContext['reserve'] {
+    return this.#budgetContext.reserve
+  }
+
   get signal(): AbortSignal {
     return this.#leased.handlerSignal
   }
@@ -258,7 +270,10 @@ export class HandlerContext implements TaskContext {
 
   /** Waits for pending calls of the handler. Returns undefined if there are none. */
   finishCalls(): Promise<void> | undefined {
-    return this.#run === undefined ? this.#progress?.flush() : this.#run.close()
+    const calls = this.#run === undefined ? this.#progress?.flush() : this.#run.close()
+    const budgets = this.#budgets
+    if (budgets === undefined || budgets.isIdle) return calls
+    return budgets.close().then(() => calls)
   }
 
   /** The compensations that this run has registered. */
@@ -294,7 +309,17 @@ export class HandlerContext implements TaskContext {
   }
 
   get #durableContext(): DurableContext {
-    return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun, () => this.streams))
+    return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun, () => this.#stepCalls))
+  }
+
+  /** What steps may call besides their handler. */
+  get #stepCalls(): StepStreams {
+    return (this.#ofSteps ??= new StepCalls(this, () => this.#budgetContext))
+  }
+
+  get #budgetContext(): BudgetContext {
+    const durable = this.#durableContext
+    return (this.#budgets ??= new BudgetContext(this.#leased, this.#services, this.#handlerRun, durable.waitFor))
   }
 
   get #childContext(): ChildContext {
@@ -326,6 +351,27 @@ export class HandlerContext implements TaskContext {
     this.#progress ??= new ProgressReporter((merged) => this.#services.sendProgress(this.#leased, merged))
     await this.#progress.report(parsed)
   }
+}
+
+/** The streams and the budgets of the steps of a handler, each created on first use. */
+class StepCalls implements StepStreams {
+  readonly #context: HandlerContext
+  readonly #budgets: () => BudgetContext
+
+  constructor(context: HandlerContext, budgets: () => BudgetContext) {
+    this.#context = context
+    this.#budgets = budgets
+  }
+
+  get frames(): StepStreams['frames'] {
+    return this.#context.frames
+  }
+
+  get summary(): StepStreams['summary'] {
+    return this.#context.summary
+  }
+
+  readonly budgetsOf: StepStreams['budgetsOf'] = (step) => this.#budgets().ofStep(step)
 }
 
 function logOf(leased: LeasedExecution, log: Log): Log {

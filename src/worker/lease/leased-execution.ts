@@ -75,7 +75,7 @@ export class LeasedExecution {
   /** The input of the definition of its flow, if that has a condition for it. */
   readonly conditionInput: Uint8Array | undefined
   readonly task: ServedTask
-  readonly #leaseTtlMs: number
+  readonly leaseTtlMs: number
   readonly claimedAt: number
   renewAt = 0
   lostAt = 0
@@ -130,7 +130,7 @@ export class LeasedExecution {
     this.conditionInput = blobs[claimed.condition?.inputBlob ?? -1]
     this.task = task
     this.unwinding = claimed.unwinding
-    this.#leaseTtlMs = times.leaseTtlMs
+    this.leaseTtlMs = times.leaseTtlMs
     this.claimedAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
     this.#attemptMs = claimed.unwinding?.leftMs ?? (claimed.timeoutAt ?? Infinity) - times.at
@@ -216,8 +216,8 @@ export class LeasedExecution {
 
   /** Records the lease expiry that the store returned. */
   confirmUntil(expiresAt: number): void {
-    this.renewAt = expiresAt - this.#leaseTtlMs * (1 - RENEW_AT_FRACTION)
-    this.lostAt = expiresAt - this.#leaseTtlMs * SAFETY_FRACTION
+    this.renewAt = expiresAt - this.leaseTtlMs * (1 - RENEW_AT_FRACTION)
+    this.lostAt = expiresAt - this.leaseTtlMs * SAFETY_FRACTION
     this.isUncertain = false
   }
 

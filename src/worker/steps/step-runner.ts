@@ -21,6 +21,7 @@ import { checkStepName } from '../../client/checks/step-names.ts'
 import type { StepNames } from './step-names.ts'
 import { failureBytes, parseStepOptions, stepFailureOf, stepRetryMs } from './step-policy.ts'
 import type { StepPolicy } from './step-policy.ts'
+import { StepQuestion } from './step-question.ts'
 import { StepRecorder } from './step-recorder.ts'
 import type { Recorded, StepReport } from './step-recorder.ts'
 import type { HandlerRun } from './handler-run.ts'
@@ -31,6 +32,7 @@ const STEP_RETRY_HOLD_MS = 5_000
 /** The progress of a step. `pause`: a try has failed, and the next one starts at `until` on the monotonic clock. */
 type Progress =
   | { readonly kind: 'try'; readonly attempt: number }
+  | Question
   | { readonly kind: 'pause'; readonly attempt: number; readonly until: number; readonly failure: FailureInput }
   | Ended
 
@@ -38,6 +40,13 @@ type Ended =
   { readonly kind: 'completed'; readonly value: unknown } | { readonly kind: 'failed'; readonly error: StepFailedError }
 
 type Pause = Extract<Progress, { kind: 'pause' }>
+
+/** The handler has to wait for something before the same try is made again. */
+interface Question {
+  readonly kind: 'question'
+  readonly attempt: number
+  readonly ask: () => Promise<void>
+}
 
 interface StepWork {
   readonly name: string
@@ -122,7 +131,13 @@ export class StepRunner {
       if (begun.kind !== 'completed' && begun.kind !== 'failed') this.#run.throwToUnwind(mustUnwind)
       return await this.#continue(work, begun)
     })
-    while (progress.kind === 'pause') {
+    while (progress.kind === 'pause' || progress.kind === 'question') {
+      if (progress.kind === 'question') {
+        const { attempt, ask } = progress
+        await ask()
+        progress = await this.#run.call(() => this.#continue(work, { kind: 'try', attempt }))
+        continue
+      }
       const paused = progress
       // Another step may have failed for good meanwhile, which ends the run without parking.
       await this.#run.yieldToEventLoop()
@@ -169,7 +184,7 @@ export class StepRunner {
   }
 
   /** Runs a step as far as possible without parking. */
-  async #continue(work: StepWork, from: Progress): Promise<Ended | Pause> {
+  async #continue(work: StepWork, from: Progress): Promise<Ended | Pause | Question> {
     let progress = from
     while (progress.kind === 'try' || progress.kind === 'pause') {
       if (progress.kind === 'try') {
@@ -220,6 +235,7 @@ export class StepRunner {
 
   async #recordFailure(work: StepWork, attempt: number, error: unknown): Promise<Progress> {
     const { name, policy } = work
+    if (error instanceof StepQuestion) return { kind: 'question', attempt, ask: error.ask }
     if (error instanceof PostponeError || error instanceof StepRefusedError) throw error
     const failure = stepFailureOf(policy, error)
     const { runtime } = this.#services

@@ -4,8 +4,10 @@ import { CategorisedError } from '../../client/define/errors.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 
-/** What a step streams to. */
-export type StepStreams = Pick<StepContext, 'frames' | 'summary'>
+/** What a step streams to, and the budgets that it spends. */
+export interface StepStreams extends Pick<StepContext, 'frames' | 'summary'> {
+  readonly budgetsOf: (step: Pick<StepContext, 'name' | 'attempt'>) => Pick<StepContext, 'spend' | 'reserve'>
+}
 
 export class StepTry implements StepContext {
   readonly name: string
@@ -16,6 +18,7 @@ export class StepTry implements StepContext {
   /** Cleanup after a delivered abort must not be aborted again for the same reason. */
   readonly #ignoresCancel: boolean
   #timeout: AbortController | undefined
+  #budgets: Pick<StepContext, 'spend' | 'reserve'> | undefined
   #signal: AbortSignal | undefined
 
   constructor(
@@ -46,6 +49,18 @@ export class StepTry implements StepContext {
 
   get summary(): StepContext['summary'] {
     return this.#streams().summary
+  }
+
+  get spend(): StepContext['spend'] {
+    return this.#ownBudgets.spend
+  }
+
+  get reserve(): StepContext['reserve'] {
+    return this.#ownBudgets.reserve
+  }
+
+  get #ownBudgets(): Pick<StepContext, 'spend' | 'reserve'> {
+    return (this.#budgets ??= this.#streams().budgetsOf(this))
   }
 
   /** Created lazily. */

@@ -1,5 +1,6 @@
 /** The table: every trial in every situation, called twice with the same input, with its outcome. */
 import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
+import { budgetTrials } from './budget-trials.ts'
 import { callerTrials } from './caller-trials.ts'
 import { canonicalText } from './canonical-text.ts'
 import { childSituations } from './child-situations.ts'
@@ -42,6 +43,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(limitTrials)
   .concat(scheduleTrials)
   .concat(consumerTrials)
+  .concat(budgetTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(childSituations).concat(members)

@@ -1,5 +1,6 @@
 /** The admission of a claim: which executions it may lease, which still need a permit, and which a gate blocks. */
 import { CLAIM_PERMIT_MAX } from '../../limits.ts'
+import { isBudgetId } from '../../model/budget-ids.ts'
 import { gateId, gatedIndex } from '../../model/indexes.ts'
 import type { Gate } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
@@ -124,6 +125,16 @@ export function neededOf(execution: Execution, limit: string, key: string): Limi
   for (const needed of execution.limits ?? NO_LIMITS) if (needed.limit === limit && needed.key === key) return needed
   const isOfLane = limit === laneLimitName(execution.lane) && key === ''
   return isOfLane ? { limit, key, weight: 1, instead: undefined } : undefined
+}
+
+const NO_BUDGETS: readonly LimitKey[] = []
+
+/** The keys of budgets that an execution spends. */
+export function budgetsOf({ limits }: Execution): readonly LimitKey[] {
+  if (limits === undefined) return NO_BUDGETS
+  const budgets: LimitKey[] = []
+  for (const { limit, key } of limits) if (isBudgetId(limit)) budgets.push({ limit, key })
+  return budgets
 }
 
 /** The executions that gates block and for which permits are at hand, in the order in which they are claimed. */

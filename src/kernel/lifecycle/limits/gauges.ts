@@ -1,8 +1,10 @@
 /** Changes the usage of a limit: the gauge of a key and the holdings of worker processes are always written together. */
 import { HOLDING_REQUEST_MAX } from '../../limits.ts'
+import { accountIdOf, isBudgetId } from '../../model/budget-ids.ts'
 import { gaugeId, holdingId } from '../../model/indexes.ts'
 import type { Gauge, Holding, Limit, Runner } from '../../model/limit-schema.ts'
 import type { Instant } from '../../model/records.ts'
+import { heldUntilOf, limitOfBudget, presentAccount } from '../../rules/budget-state.ts'
 import { trimWindow } from '../../rules/sliding-window.ts'
 import type { Tx } from '../../tx.ts'
 
@@ -12,8 +14,29 @@ export interface LimitKey {
   readonly key: string
 }
 
-/** Returns the gauge of a key as of now, or a new one. The caller puts it. */
+/** Returns the limit of this name. A budget limits nothing but new work while it is used up. */
+export function limitNamed(tx: Tx, name: string): Limit | undefined {
+  if (!isBudgetId(name)) return tx.get('limit_definition', name)
+  const budget = tx.get('budget', name)
+  return budget === undefined ? undefined : limitOfBudget(budget)
+}
+
+/** Returns the gauge of a key as of now, or a new one. The caller puts it. A budget that is used up holds its key back. */
 export function gaugeOf(tx: Tx, limit: Limit, key: string): Gauge {
+  const gauge = storedGauge(tx, limit, key)
+  if (isBudgetId(limit.id)) gauge.heldUntil = heldByBudget(tx, limit.id, key)
+  return gauge
+}
+
+/** Returns until when a budget holds back new work with a key. A key without an account has spent nothing. */
+function heldByBudget(tx: Tx, budgetId: string, key: string): Instant | undefined {
+  const budget = tx.get('budget', budgetId)
+  if (budget === undefined) return undefined
+  const account = tx.get('account', accountIdOf(budgetId, key))
+  return heldUntilOf(budget, account === undefined ? undefined : presentAccount(budget, account, tx.now), tx.now)
+}
+
+function storedGauge(tx: Tx, limit: Limit, key: string): Gauge {
   const id = gaugeId(limit.id, key)
   const found = tx.get('gauge', id)
   const windowMs = limit.rate?.windowMs ?? 0

@@ -61,3 +61,7 @@ export type DueCaseName =
   | 'unblock'
   | 'schedule_firing'
   | 'schedule_planning'
+  | 'budget_reset'
+  | 'budget_planning'
+  | 'reservation_expiry'
+  | 'charge_expiry'

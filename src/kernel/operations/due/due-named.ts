@@ -1,8 +1,11 @@
 /** The due pass over records whose ids are names, such as worker registrations. */
 import type { DueCaseName, NamedDueCase } from './due-case.ts'
 import { shareExpiry } from './share-expiry.ts'
+import { budgetReset } from './budget-reset.ts'
+import { chargeExpiry } from './charge-expiry.ts'
 import { gaugeIdle } from './gauge-idle.ts'
 import { permitExpiry } from './permit-expiry.ts'
+import { reservationExpiry } from './reservation-expiry.ts'
 import { scheduleFiring } from './schedule-firing.ts'
 import { unblock } from './unblock.ts'
 import { workerExpiry } from './worker-expiry.ts'
@@ -27,6 +30,11 @@ const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } 
   duties: undefined,
   schedule: scheduleFiring,
   consumer: undefined,
+  budget: budgetReset,
+  account: undefined,
+  reservation: reservationExpiry,
+  charge: chargeExpiry,
+  past_period: undefined,
 }
 
 /** The types whose timers a pass over a partition handles. */

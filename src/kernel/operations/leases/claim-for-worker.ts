@@ -22,7 +22,14 @@ import {
 } from '../../limits.ts'
 import type { Position } from '../../model/order.ts'
 import { claimHoldOf } from '../../rules/lane-state.ts'
-import { admissionOf, blockedForHand, handOf, limitsOf, noteGate } from '../../lifecycle/limits/claim-admission.ts'
+import {
+  admissionOf,
+  blockedForHand,
+  budgetsOf,
+  handOf,
+  limitsOf,
+  noteGate,
+} from '../../lifecycle/limits/claim-admission.ts'
 import type { Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
@@ -110,6 +117,8 @@ export interface Claimed {
   readonly parent: ParentRef | undefined
   /** The permits that it needs. A weight of zero counts against the cap alone. */
   readonly limits: readonly LimitRef[]
+  /** The keys of budgets that it spends, also while it undoes its steps. */
+  readonly budgets: readonly LimitKey[]
   /** Whether permits at hand were used for it. Otherwise its handler starts when the worker has got permits of all limits. */
   readonly isAdmitted: boolean
   /** How long it was ready before this claim. Absent if it was claimed before, and the reply was lost. */
@@ -349,6 +358,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload, readyFor
     unwinding: execution.unwinding,
     parent: parentRefOf(execution),
     limits: limitsOf(tx, execution),
+    budgets: budgetsOf(execution),
     isAdmitted: state.unadmitted === undefined,
     readyForMs,
     trace: execution.trace,

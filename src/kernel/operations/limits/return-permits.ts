@@ -1,5 +1,12 @@
 /** Returns permits of a worker process. Exact and idempotent: permits that lapsed, or were never taken, change nothing. */
-import { gaugeOf, keepRunners, liveHolding, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
+import {
+  gaugeOf,
+  keepRunners,
+  limitNamed,
+  liveHolding,
+  pastRequest,
+  rememberRequest,
+} from '../../lifecycle/limits/gauges.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
 import { takeWakes } from '../../lifecycle/limits/wakes.ts'
 import type { LimitWake } from '../../lifecycle/limits/wakes.ts'
@@ -53,7 +60,7 @@ export function returnPermits(tx: Tx, input: ReturnInput): ReturnResult {
 
 function returnOne(tx: Tx, input: ReturnInput, given: PermitReturn, requestId: string): ReturnAnswer {
   const { limit: name, key } = given
-  const limit = tx.get('limit_definition', name)
+  const limit = limitNamed(tx, name)
   const holding = liveHolding(tx, given, input.workerInstanceId)
   const returned = Math.min(given.count, holding?.count ?? 0)
   if (limit === undefined || holding === undefined || returned === 0 || pastRequest(holding, requestId) !== undefined) {

@@ -3,7 +3,7 @@
  * its earlier answer, the window is trimmed, then the hold, the rate and the cap decide. A refused request leaves no trace but
  * the partition that waits.
  */
-import { dropHolding, gaugeOf, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
+import { dropHolding, gaugeOf, limitNamed, pastRequest, rememberRequest } from '../../lifecycle/limits/gauges.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
 import {
   CLAIM_DUE_COUNT,
@@ -83,7 +83,7 @@ export function takePermits(tx: Tx, input: TakeInput): TakeResult {
 }
 
 function takeOne(tx: Tx, input: TakeInput, request: PermitRequest, requestId: string): TakeAnswer {
-  const limit = tx.get('limit_definition', request.limit)
+  const limit = limitNamed(tx, request.limit)
   if (limit === undefined) return refusedAnswer(tx, request, { cause: 'unknown', retryAfterMs: LIMIT_PROBE_MS })
   if (limit.deletedAt !== undefined) return uncounted(tx, request)
   const gauge = gaugeOf(tx, limit, request.key)

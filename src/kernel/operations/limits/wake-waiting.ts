@@ -2,7 +2,7 @@
  * Names the partitions whose blocked work can use the permits of a limit that are free after a change of its definition. Called
  * by the process that made the change, key by key. Without the call, blocked work asks again when its gate opens.
  */
-import { gaugeOf } from '../../lifecycle/limits/gauges.ts'
+import { gaugeOf, limitNamed } from '../../lifecycle/limits/gauges.ts'
 import { takeWakes } from '../../lifecycle/limits/wakes.ts'
 import type { LimitWake } from '../../lifecycle/limits/wakes.ts'
 import { LIMIT_WAKE_COUNT } from '../../limits.ts'
@@ -28,7 +28,7 @@ export interface WakeWaitingResult {
 }
 
 export function wakeWaiting(tx: Tx, input: WakeWaitingInput): WakeWaitingResult {
-  const limit = tx.get('limit_definition', input.name)
+  const limit = limitNamed(tx, input.name)
   const range = waitingKeysRange(input)
   const gauges = limit === undefined ? [] : tx.scan(range, 'gauge')
   const last = gauges[gauges.length - 1]

@@ -3,7 +3,7 @@
  * the due pass has missed, and empties windows in which nothing counts. Removes what is left of deleted limits. A correction
  * means a fault elsewhere, and is reported.
  */
-import { dropHolding } from '../../lifecycle/limits/gauges.ts'
+import { dropHolding, limitNamed } from '../../lifecycle/limits/gauges.ts'
 import { DELETED_LIMIT_MS, HOLDER_MAX, LIMIT_OVERDUE_MS, LIMIT_RECONCILE_COUNT, PERMIT_DUE_WORK } from '../../limits.ts'
 import { GAUGES_INDEX, LIMITS_INDEX, holdersIndex, keysIndex } from '../../model/indexes.ts'
 import type { Gauge, Holding, Limit } from '../../model/limit-schema.ts'
@@ -77,7 +77,7 @@ function reconcileKey(tx: Tx, gauge: Gauge, { skip }: ReconcileLimitsInput, repa
   if (tx.room() < PERMIT_DUE_WORK) return false
   const holders = tx.range({ index: holdersIndex(gauge.id), limit: HOLDER_MAX })
   for (const holder of holders) if (skip?.includes(holder.id) === true) return true
-  const limit = tx.get('limit_definition', gauge.limit)
+  const limit = limitNamed(tx, gauge.limit)
   const holdings = tx.getMany('holding', idsOf(holders))
   if (limit === undefined || limit.deletedAt !== undefined) return removeKey(tx, gauge, holdings, repaired)
 

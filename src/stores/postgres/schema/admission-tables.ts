@@ -1,23 +1,9 @@
-/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. And those of streams and schedules. */
+/** The tables and partitions of limits, lanes and workers: a table for each record type whose ids are names. And those of streams, schedules and budgets. */
 import { scheduleTable } from './schedule-table.ts'
 import { streams } from './stream-tables.ts'
+import { budgets } from './budget-tables.ts'
+import { namedTable } from './named-table.ts'
 import { SERVER_LIMIT_PARTITIONS, partitionNumber, partitionsOf } from '../../partitions.ts'
-
-/** Small tables whose rows change often. `columns` are those of `sql/columns.ts`. */
-function namedTable(type: string, columns: string): string {
-  return `
-  create table $schema.${type} (
-    id text collate "C" not null,
-    partition integer not null,
-    ${columns},
-    record text not null,
-    primary key (id, partition)
-  ) with (
-    fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05,
-    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
-  );
-`
-}
 
 const worker = namedTable(
   'worker',
@@ -85,7 +71,7 @@ const gate = namedTable(
     key text not null,
     cause text not null,
     open_at bigint not null,
-    constraint gate_cause_is_known check (cause in ('rate', 'concurrency', 'held', 'unknown', 'holders'))`,
+    constraint gate_cause_is_known check (cause in ('rate', 'concurrency', 'held', 'unknown', 'holders', 'budget'))`,
 )
 
 const consumer = namedTable(
@@ -132,10 +118,11 @@ export const admission = [
   consumer,
   streams,
   scheduleTable,
+  budgets,
   partitions,
 ].join('')
 
-/** The events of workers, lanes and schedules, behind those of earlier steps. */
+/** The events of workers, lanes, schedules and budgets, behind those of earlier steps. */
 export const admissionEvents =
   ',worker_registered,worker_unregistered,worker_draining,worker_lost,worker_dead,lane_changed' +
-  ',schedule_changed,schedule_skipped'
+  ',schedule_changed,schedule_skipped,budget_changed,budget_warned,budget_breached'

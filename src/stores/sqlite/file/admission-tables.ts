@@ -1,19 +1,8 @@
-/** The tables of limits, lanes and workers: one for each record type whose ids are names. And those of streams and schedules. */
+/** The tables of limits, lanes and workers: one for each record type whose ids are names. And those of streams, schedules and budgets. */
 import { scheduleTable } from './schedule-table.ts'
 import { streams } from './stream-tables.ts'
-
-/** A name may exist in several partitions. `columns` are those of `sql/columns.ts`. */
-function namedTable(type: string, columns: string): string {
-  return `
-  create table ${type} (
-    id text not null,
-    partition integer not null,
-    ${columns},
-    record text not null,
-    primary key (id, partition)
-  ) strict;
-`
-}
+import { budgets } from './budget-tables.ts'
+import { namedTable } from './named-table.ts'
 
 const worker = namedTable(
   'worker',
@@ -77,7 +66,7 @@ const gate = namedTable(
   'gate',
   `limit_name text not null,
     key text not null,
-    cause text not null check (cause in ('rate', 'concurrency', 'held', 'unknown', 'holders')),
+    cause text not null check (cause in ('rate', 'concurrency', 'held', 'unknown', 'holders', 'budget')),
     open_at integer not null`,
 )
 
@@ -105,4 +94,5 @@ export const admission = [
   consumer,
   streams,
   scheduleTable,
+  budgets,
 ].join('')

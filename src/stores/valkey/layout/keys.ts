@@ -24,6 +24,11 @@
  * | `<prefix>:{fp:3}:T5:<id>`          | string     | the record of a stream                                    |
  * | `<prefix>:{fp:3}:F5:<id>`          | string     | the record of a chunk of frames                           |
  * | `<prefix>:{fp:3}:C5:<id>`           | string     | the record of a schedule                                  |
+ * | `<prefix>:{q:1}:B5:<id>`            | string     | the definition of a budget                                |
+ * | `<prefix>:{q:1}:A5:<id>`            | string     | what one key of a budget has spent                        |
+ * | `<prefix>:{q:1}:V5:<id>`            | string     | a reservation                                             |
+ * | `<prefix>:{q:1}:P5:<id>`            | string     | a line of the ledger of budgets                           |
+ * | `<prefix>:{q:1}:O5:<id>`            | string     | the sums of a past period of a budget                     |
  * | `<prefix>:{m:0}:N5:<id>`           | string     | the record of a consumer of the event log                 |
  * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step, frames |
@@ -78,6 +83,11 @@ export const keyKinds = {
   frame_chunk: 'F5:',
   schedule: 'C5:',
   consumer: 'N5:',
+  budget: 'B5:',
+  account: 'A5:',
+  reservation: 'V5:',
+  charge: 'P5:',
+  past_period: 'O5:',
   index: 'i5:',
   blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
@@ -112,6 +122,11 @@ export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
   frame_chunk: 1,
   schedule: 0,
   consumer: 0,
+  budget: 0,
+  account: 0,
+  reservation: 0,
+  charge: 0,
+  past_period: 0,
   index: 2,
   blob: 2,
 }

@@ -1,0 +1,244 @@
+/** Budgets as operators and programs manage them: defined, described, raised, reset and frozen by name. */
+import { EngineError } from '../../kernel/engine-error.ts'
+import { BUDGET_PAGE_MAX, budgetId } from '../../kernel/index.ts'
+import type { BudgetWake, ExecutionId } from '../../kernel/index.ts'
+import { required, shape, unchecked, wholeNumber } from '../../options/shape.ts'
+import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
+import { checkKey, checkPrincipal, checkReason, checkTaskName, invalidInput } from '../checks/names.ts'
+import { budgetTerms, checkSpending } from '../define/budget.ts'
+import type { BudgetTerms, Spending } from '../define/budget.ts'
+import type { Session } from '../session.ts'
+import { openWoken, wakeBlocked } from '../limits/wake-blocked.ts'
+import { unwrap } from '../transport/unwrap.ts'
+import {
+  decodePosition,
+  describeBudget,
+  encodePosition,
+  ledgerEntry,
+  periodSums,
+  readBudgets,
+  summariseBudget,
+} from './budget-listing.ts'
+import type { BudgetDescription, BudgetInfo, LedgerEntry, PeriodSums } from './budget-listing.ts'
+import { definitionOf } from './declared-budgets.ts'
+
+/** Who changes a budget, and why. */
+export interface BudgetChange {
+  readonly by?: string
+  readonly reason?: string
+}
+
+/** The terms of a budget that an operator defines, and the name of the budget above it. */
+export interface DefineBudgetOptions extends BudgetTerms {
+  readonly parent?: string
+}
+
+export interface BudgetKeyOptions {
+  /** The key, such as a tenant. Without it, the use without a key. */
+  readonly key?: string
+}
+
+export interface RaiseBudgetOptions extends BudgetKeyOptions, BudgetChange {
+  /** Added to the hard limits until the budget begins anew: `{ cost: usd(5) }`. */
+  readonly amounts: Spending
+  /** Identifies the raise: another one with the same id adds nothing. */
+  readonly id?: string
+}
+
+export interface ResetBudgetOptions extends BudgetKeyOptions, BudgetChange {}
+
+export interface DescribeBudgetOptions extends BudgetKeyOptions {
+  /** At most this many keys; 100 unless given. */
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface HistoryOptions extends BudgetKeyOptions {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface Ledger {
+  /** The latest first. */
+  readonly items: readonly LedgerEntry[]
+  readonly cursor: string | undefined
+}
+
+export interface BudgetHistory extends Ledger {
+  /** The latest periods that have ended. */
+  readonly periods: readonly PeriodSums[]
+}
+
+const changeChecks = { by: checkPrincipal, reason: checkReason }
+const keyCheck = (value: unknown, field: string) => (value === '' ? '' : checkKey(value, field))
+const changeOptions = shape<BudgetChange>()("{ reason: 'a launch' }", changeChecks)
+const keyOptions = shape<ResetBudgetOptions>()("{ key: 'acme' }", { ...changeChecks, key: keyCheck })
+const raiseOptions = shape<RaiseBudgetOptions>()("{ key: 'acme', amounts: { tokens: 1000 } }", {
+  ...changeChecks,
+  key: keyCheck,
+  amounts: required((value, field) => checkSpending(value, field, 1)),
+  id: checkKey,
+})
+const pageChecks = { key: keyCheck, limit: wholeNumber(1, BUDGET_PAGE_MAX) }
+const describeOptions = shape<DescribeBudgetOptions>()("{ key: 'acme' }", {
+  ...pageChecks,
+  cursor: unchecked<string>(),
+})
+const historyOptions = shape<HistoryOptions>()("{ key: 'acme' }", { ...pageChecks, cursor: decodePosition })
+
+const UNNAMED = 'client'
+/** Periods that have ended, which a history shows. */
+const PERIOD_COUNT = 12
+
+interface Place {
+  readonly root: string
+  readonly name: string
+}
+
+export class BudgetCalls {
+  readonly #session: () => Session
+
+  /** `session` throws once the client is closed. */
+  constructor(session: () => Session) {
+    this.#session = session
+  }
+
+  /**
+   * Defines a budget, or changes it live: the next execution that starts and the next reservation obey the change, and work that
+   * has room now is woken. Definitions in programs do not apply any more.
+   *
+   * @example
+   * await fabric.budgets.define('tenants', { parent: 'company', hard: { cost: usd(20) }, every: 'day' }, { by: 'ada' })
+   */
+  async define(
+    name: string,
+    options: DefineBudgetOptions,
+    change: BudgetChange = {},
+  ): Promise<'defined' | 'changed' | 'unchanged'> {
+    const session = this.#session()
+    const { by = UNNAMED, reason } = changeOptions(change, 'change')
+    const { parent, ...given } = options
+    const terms = budgetTerms(given)
+    checkTaskName(name, 'budget name')
+    const above = parent === undefined ? undefined : await this.#find(parent)
+    const root = above?.root ?? name
+    const facts = { name, root, terms, parent: above === undefined ? undefined : { budget: above } }
+    const input = definitionOf(facts, { by, reason }, session.runtime.now())
+    const { kind } = unwrap((await session.runIn(limitPartition(root, session.settings), 'defineBudget', input)).result)
+    if (kind === 'already_satisfied') return 'unchanged'
+    if (kind === 'budget_defined') return 'defined'
+    await wakeBlocked(session, budgetId(root, name))
+    return 'changed'
+  }
+
+  /** Lists the budgets of the store, tree by tree. */
+  async list(): Promise<BudgetInfo[]> {
+    return (await readBudgets(this.#session())).map(({ budget, at }) => summariseBudget(budget, at))
+  }
+
+  /** Describes a budget: what its keys have spent and reserved, what is left, and when it begins anew. */
+  async describe(name: string, options: DescribeBudgetOptions = {}): Promise<BudgetDescription> {
+    const parsed = describeOptions(options)
+    return await describeBudget(this.#session(), await this.#find(name), parsed)
+  }
+
+  /** Returns the ledger of one key, the latest line first, and the sums of its past periods. */
+  async history(name: string, options: HistoryOptions = {}): Promise<BudgetHistory> {
+    const { key = '', limit = BUDGET_PAGE_MAX, cursor } = historyOptions(options)
+    const session = this.#session()
+    const { root, name: own } = await this.#find(name)
+    const partition = limitPartition(root, session.settings)
+    const account = { root, name: own, key }
+    const [ledger, past] = await Promise.all([
+      session.runIn(partition, 'readCharges', { account, limit, cursor }),
+      session.runIn(partition, 'readPeriods', { ...account, limit: PERIOD_COUNT }),
+    ])
+    const { charges, cursor: next } = ledger.result
+    return {
+      items: charges.map(ledgerEntry),
+      cursor: encodePosition(next),
+      periods: past.result.periods.map(periodSums),
+    }
+  }
+
+  /** Returns what one execution has spent, the latest line first: at most 100 lines of each tree. */
+  async spentBy(id: string): Promise<LedgerEntry[]> {
+    const session = this.#session()
+    const spentBy: ExecutionId = session.resolve(id)
+    const pages = partitionsOf(session.settings, ['q']).map((partition) =>
+      session.runIn(partition, 'readCharges', { spentBy, limit: BUDGET_PAGE_MAX }),
+    )
+    const found = (await Promise.all(pages)).flatMap(({ result }) => result.charges)
+    return found.map(ledgerEntry).sort((a, b) => b.at - a.at)
+  }
+
+  /**
+   * Adds to the hard limits of one key until it begins anew, and wakes the work that waits for it.
+   *
+   * @example
+   * await fabric.budgets.raise('tenants', { key: 'acme', amounts: { cost: usd(5) }, by: 'ada', reason: 'a launch' })
+   */
+  async raise(name: string, options: RaiseBudgetOptions): Promise<'raised' | 'already_raised'> {
+    const session = this.#session()
+    const { key = '', amounts, id = session.runtime.uuid(), by = UNNAMED, reason } = raiseOptions(options)
+    const place = await this.#find(name)
+    const input = { ...place, key, amounts, requestId: id, by, reason }
+    const { result } = await session.runIn(limitPartition(place.root, session.settings), 'raiseBudget', input)
+    const { kind, wakes } = unwrap(result)
+    await openBudgets(session, place.root, wakes)
+    return kind === 'budget_raised' ? 'raised' : 'already_raised'
+  }
+
+  /** Begins one key anew before its time, and wakes the work that waits for it. What it has reserved stays reserved. */
+  async reset(name: string, options: ResetBudgetOptions = {}): Promise<void> {
+    const session = this.#session()
+    const { key = '', by = UNNAMED, reason } = keyOptions(options)
+    const place = await this.#find(name)
+    const input = { ...place, key, requestId: session.runtime.uuid(), by, reason }
+    const { result } = await session.runIn(limitPartition(place.root, session.settings), 'resetBudget', input)
+    await openBudgets(session, place.root, unwrap(result).wakes)
+  }
+
+  /** Freezes a budget: nothing is reserved and no new work starts until it is opened. What runs may still report. */
+  async freeze(name: string, change: BudgetChange = {}): Promise<'frozen' | 'already_frozen'> {
+    const kind = await this.#freeze(name, true, change)
+    return kind === 'budget_frozen' ? 'frozen' : 'already_frozen'
+  }
+
+  /** Opens a frozen budget, and wakes the work that waits for it. */
+  async open(name: string, change: BudgetChange = {}): Promise<'opened' | 'already_open'> {
+    const kind = await this.#freeze(name, false, change)
+    return kind === 'budget_opened' ? 'opened' : 'already_open'
+  }
+
+  async #freeze(name: string, isFrozen: boolean, change: BudgetChange) {
+    const session = this.#session()
+    const { by = UNNAMED, reason } = changeOptions(change, 'change')
+    const place = await this.#find(name)
+    const input = { ...place, isFrozen, by, reason }
+    const { result } = await session.runIn(limitPartition(place.root, session.settings), 'freezeBudget', input)
+    const { kind } = unwrap(result)
+    // Also if it was opened before: that call may not have woken everything.
+    if (!isFrozen) await wakeBlocked(session, budgetId(place.root, place.name))
+    return kind
+  }
+
+  /** Returns the tree of a budget. Names are looked up, because the partition is that of the root. */
+  async #find(given: string): Promise<Place> {
+    const name = checkTaskName(given, 'budget name')
+    const found = (await readBudgets(this.#session())).map(({ budget }) => budget).filter((one) => one.name === name)
+    const [first, ...others] = found
+    if (first === undefined) throw new EngineError('budget_not_found', { name })
+    if (others.length === 0) return { root: first.root, name }
+    const roots = found.map(({ root }) => root).join(', ')
+    throw invalidInput(
+      'name',
+      `The name '${name}' is used in several trees: those of ${roots}. Give budgets names of their own.`,
+    )
+  }
+}
+
+/** Opens the gates of keys of budgets that have room again. */
+async function openBudgets(session: Session, root: string, wakes: readonly BudgetWake[]): Promise<void> {
+  for (const [name, own] of Map.groupBy(wakes, (wake) => wake.name)) await openWoken(session, budgetId(root, name), own)
+}

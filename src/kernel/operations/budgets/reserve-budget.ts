@@ -1,0 +1,103 @@
+/** Reserves amounts in all levels of a tree before they are spent, and renews and releases what was reserved. */
+import {
+  endReservation,
+  findShortage,
+  fitsSums,
+  hold,
+  noteRefusal,
+  putLevels,
+} from '../../lifecycle/budgets/charges.ts'
+import type { Overrun, Usage } from '../../lifecycle/budgets/charges.ts'
+import { levelsOf, putAccount } from '../../lifecycle/budgets/accounts.ts'
+import type { BudgetWake } from '../../lifecycle/budgets/accounts.ts'
+import { RESERVATION_RENEW_MAX, RESERVATION_TTL_MAX_MS } from '../../limits.ts'
+import { chargeId } from '../../model/budget-ids.ts'
+import type { Instant } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface ReserveInput extends Usage {
+  /** How long the reservation lasts without a renewal. */
+  readonly ttlMs: number
+}
+
+export type ReserveResult =
+  | { readonly kind: 'budget_reserved' | 'already_reserved'; readonly expiresAt: Instant }
+  /** The call was settled before, so that nothing is left to reserve. */
+  | { readonly kind: 'already_settled' }
+  /** There is no room. Nothing was reserved at any level; the account has counted the key once. */
+  | { readonly kind: 'budget_exceeded'; readonly overrun: Overrun }
+  | Refused<'budget_not_found' | 'stale_lease' | 'amount_too_large'>
+
+/** Checks all dimensions of all levels before any is changed. Idempotent per key; a later attempt takes over its reservation. */
+export function reserveBudget(tx: Tx, input: ReserveInput): ReserveResult {
+  const { root, key, accounts, amounts, spender } = input
+  const id = chargeId(root, key)
+  if (tx.has('charge', id)) return { kind: 'already_settled' }
+  const levels = levelsOf(tx, root, accounts)
+  if (typeof levels === 'string') return refused('budget_not_found', { name: levels })
+  const expiresAt = tx.now + Math.min(input.ttlMs, RESERVATION_TTL_MAX_MS)
+  const existing = tx.get('reservation', id)
+  if (existing !== undefined) {
+    if (existing.spender.epoch > spender.epoch) return refused('stale_lease', { epoch: existing.spender.epoch })
+    existing.spender = spender
+    existing.expiresAt = Math.max(existing.expiresAt, expiresAt)
+    tx.put(existing)
+    return { kind: 'already_reserved', expiresAt: existing.expiresAt }
+  }
+  if (!fitsSums(levels, amounts)) return refused('amount_too_large', {})
+
+  const shortage = findShortage(tx, levels, amounts)
+  if (shortage !== undefined) {
+    const { level, overrun } = shortage
+    if (noteRefusal(tx, level, overrun.dimension, key)) putAccount(tx, level.budget, level.account)
+    return { kind: 'budget_exceeded', overrun }
+  }
+  hold(levels, amounts)
+  putLevels(tx, levels)
+  tx.put({ type: 'reservation', id, root, key, accounts, amounts, spender, createdAt: tx.now, expiresAt })
+  return { kind: 'budget_reserved', expiresAt }
+}
+
+export interface ReleaseInput {
+  readonly root: string
+  readonly key: string
+}
+
+export interface ReleaseResult {
+  readonly kind: 'reservation_released' | 'already_released'
+  readonly wakes: BudgetWake[]
+}
+
+/** Returns reserved amounts unspent. No-op if the reservation was settled or has lapsed. */
+export function releaseReservation(tx: Tx, { root, key }: ReleaseInput): ReleaseResult {
+  const reservation = tx.get('reservation', chargeId(root, key))
+  if (reservation === undefined) return { kind: 'already_released', wakes: [] }
+  return { kind: 'reservation_released', wakes: endReservation(tx, reservation) }
+}
+
+export interface RenewReservationsInput {
+  readonly reservations: readonly ReleaseInput[]
+  readonly ttlMs: number
+}
+
+export interface RenewReservationsResult {
+  readonly kind: 'reservations_renewed'
+  /** In the order of the input: whether each still exists. */
+  readonly isHeld: boolean[]
+}
+
+/** Renews reservations with the lease that they are bound to. One that has lapsed is not revived. */
+export function renewReservations(tx: Tx, input: RenewReservationsInput): RenewReservationsResult {
+  const isHeld: boolean[] = []
+  for (const { root, key } of input.reservations.slice(0, RESERVATION_RENEW_MAX)) {
+    const reservation = tx.get('reservation', chargeId(root, key))
+    isHeld.push(reservation !== undefined)
+    if (reservation === undefined) continue
+    const expiresAt = tx.now + Math.min(input.ttlMs, RESERVATION_TTL_MAX_MS)
+    reservation.expiresAt = Math.max(reservation.expiresAt, expiresAt)
+    tx.put(reservation)
+  }
+  return { kind: 'reservations_renewed', isHeld }
+}

@@ -1,0 +1,180 @@
+/** The calls of one execution to the partitions of its budgets: one call for each tree, in the same order in all executions. */
+import type { BudgetShortage } from '../../client/define/errors.ts'
+import type { SpendReceipt } from '../../client/define/context.ts'
+import { budgetId, nameInBudgetId, rootInId } from '../../kernel/index.ts'
+import type { AccountRef, Amounts, BudgetWake, Overrun, Spender } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { limitPartition } from '../../stores/partitions.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Partition } from '../../stores/store.ts'
+import type { Batcher } from '../../stores/batcher.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import type { RetryServices } from '../store/retry-until-answered.ts'
+
+export interface BudgetServices extends RetryServices {
+  readonly batcher: Batcher
+}
+
+/** A tree of budgets that an execution spends. */
+export interface Tree {
+  readonly root: string
+  readonly partition: Partition
+  readonly accounts: readonly AccountRef[]
+}
+
+/** What a tree answers to a spend or a settlement. */
+export interface TreeReceipt {
+  readonly isNew: boolean
+  readonly hard: readonly Overrun[]
+  readonly soft: readonly Overrun[]
+}
+
+export class BudgetAccount {
+  readonly #leased: LeasedExecution
+  readonly #services: BudgetServices
+  readonly trees: readonly Tree[]
+
+  constructor(leased: LeasedExecution, services: BudgetServices) {
+    this.#leased = leased
+    this.#services = services
+    this.trees = treesOf(leased, services.batcher)
+  }
+
+  /** A key that distinguishes the calls of the runs of all executions. */
+  keyOf(name: string): string {
+    const { id, claimed } = this.#leased
+    return `${id}.${claimed.run}.${claimed.journal?.era ?? 0}:${name}`
+  }
+
+  /** Records what was spent in all trees. A call whose reply was lost is repeated, and counts once. */
+  async spend(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
+    return await this.#inAll(async (tree) => {
+      const usage = this.#usage(tree, key, amounts)
+      const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'spendBudget', usage))
+      if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+      return this.#receiptOf(tree, result.kind === 'already_spent' ? undefined : result)
+    })
+  }
+
+  async settle(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
+    return await this.#inAll(async (tree) => {
+      const usage = this.#usage(tree, key, amounts)
+      const call = () => this.#services.batcher.run(tree.partition, 'settleReservation', usage)
+      const { result } = await this.#run(tree, call)
+      if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+      return this.#receiptOf(tree, result.kind === 'already_settled' ? undefined : result)
+    })
+  }
+
+  /** Reserves tree by tree. If one has no room, what the others hold is given back. Returns what there was no room for. */
+  async reserve(key: string, amounts: Amounts, ttlMs: number): Promise<{ tree: Tree; overrun: Overrun } | undefined> {
+    for (const [i, tree] of this.trees.entries()) {
+      const input = { ...this.#usage(tree, key, amounts), ttlMs }
+      const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'reserveBudget', input))
+      if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+      if (result.kind !== 'budget_exceeded') continue
+      await this.#release(this.trees.slice(0, i), key)
+      return { tree, overrun: result.overrun }
+    }
+    return undefined
+  }
+
+  async release(key: string): Promise<void> {
+    await this.#release(this.trees, key)
+  }
+
+  async #release(trees: readonly Tree[], key: string): Promise<void> {
+    for (const tree of trees) {
+      const { root, partition } = tree
+      const call = () => this.#services.batcher.run(partition, 'releaseReservation', { root, key })
+      const { result } = await this.#run(tree, call)
+      this.#wake(tree, result.wakes)
+    }
+  }
+
+  /** Extends reservations by a single call for each tree. A failed one is repeated with the next renewal. */
+  async renew(keys: readonly string[], ttlMs: number): Promise<void> {
+    await Promise.allSettled(
+      this.trees.map(async ({ root, partition }) => {
+        const reservations = keys.map((key) => ({ root, key }))
+        await this.#services.batcher.run(partition, 'renewReservations', { reservations, ttlMs })
+      }),
+    )
+  }
+
+  /** Adds to the hard limits of one key. */
+  async raise(tree: Tree, { name, key }: AccountRef, requestId: string, amounts: Amounts, by: string): Promise<void> {
+    const input = { root: tree.root, name, key, requestId, amounts, by, reason: 'approved' }
+    const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'raiseBudget', input))
+    if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+    this.#wake(tree, result.wakes)
+  }
+
+  async #inAll<T>(call: (tree: Tree) => Promise<T>): Promise<T[]> {
+    return await Promise.all(this.trees.map(call))
+  }
+
+  #run<T>({ partition }: Tree, call: () => Promise<T>): Promise<T> {
+    const leased = this.#leased
+    const subject = {
+      partition,
+      get refusal() {
+        return leased.refusal
+      },
+    }
+    return retryUntilAnswered(this.#services, subject, call)
+  }
+
+  #receiptOf(tree: Tree, counted: { hard: Overrun[]; soft: Overrun[]; wakes: BudgetWake[] } | undefined): TreeReceipt {
+    if (counted === undefined) return { isNew: false, hard: [], soft: [] }
+    this.#wake(tree, counted.wakes)
+    return { isNew: true, hard: counted.hard, soft: counted.soft }
+  }
+
+  /** Releases work that has room again. If a call fails, its gate opens later by itself. */
+  #wake({ root }: Tree, wakes: readonly BudgetWake[]): void {
+    const { batcher } = this.#services
+    for (const { name, key, partition, permits } of wakes) {
+      const gates = [{ limit: budgetId(root, name), key, permits, afterMs: 0 }]
+      batcher.run(executionPartition(partition), 'openGates', { gates }).catch(() => undefined)
+    }
+  }
+
+  #usage({ root, accounts }: Tree, key: string, amounts: Amounts) {
+    return { root, key, accounts, amounts, spender: this.#spender }
+  }
+
+  get #spender(): Spender {
+    const { id: executionId, claimed } = this.#leased
+    const { namespace, task, fence } = claimed
+    return { executionId, namespace, task, epoch: fence.epoch, attempt: fence.attempt }
+  }
+}
+
+/** In ascending order of the roots, so that executions do not hold what others wait for in turn. */
+function treesOf({ claimed: { budgets } }: LeasedExecution, { store }: Batcher): Tree[] {
+  const trees = new Map<string, { readonly accounts: AccountRef[]; readonly partition: Partition }>()
+  for (const { limit, key } of budgets) {
+    const root = rootInId(limit)
+    const name = nameInBudgetId(limit)
+    const tree = trees.get(root) ?? { accounts: [], partition: limitPartition(limit, store.settings) }
+    tree.accounts.push({ name, key })
+    trees.set(root, tree)
+  }
+  return [...trees].map(([root, tree]) => ({ root, ...tree })).sort((a, b) => (a.root < b.root ? -1 : 1))
+}
+
+export function shortageOf({ name, key, onBreach: _, ...shortage }: Overrun): BudgetShortage {
+  return { budget: name, key, ...shortage }
+}
+
+/** What a handler receives: of all trees together. */
+export function receiptOf(receipts: readonly TreeReceipt[]): SpendReceipt {
+  const isNew = receipts.length === 0 || receipts.some((one) => one.isNew)
+  const all = (kind: 'hard' | 'soft') =>
+    receipts.flatMap((one) =>
+      one[kind].map(({ name, key, dimension, spent, hard }) => ({ budget: name, key, dimension, spent, limit: hard })),
+    )
+  return { kind: isNew ? 'spent' : 'already_spent', hard: all('hard'), soft: all('soft') }
+}

@@ -1,0 +1,251 @@
+/**
+ * `ctx.spend` and `ctx.reserve`, and the same in a step. A reservation is renewed as long as the handler runs and its lease is
+ * valid. A budget that asks for an approval parks the execution; the answer raises the budget, or ends the execution.
+ */
+import { approval } from '../../client/define/approval.ts'
+import { checkSpending } from '../../client/define/budget.ts'
+import type { BudgetReservation, SpendOptions, StepContext, TaskContext } from '../../client/define/context.ts'
+import { BudgetExceededError, PermanentError } from '../../client/define/errors.ts'
+import { WAITABLE } from '../../client/define/waitable.ts'
+import type { Waitable } from '../../client/define/waitable.ts'
+import type { ApprovalAnswer } from '../../client/define/approval.ts'
+import { checkKey, invalidInput } from '../../client/checks/names.ts'
+import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
+import type { Amounts, Overrun } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { shape } from '../../options/shape.ts'
+import type { Timer } from '../../runtime/index.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { beginCall } from '../steps/durable-call.ts'
+import { StepQuestion } from '../steps/step-question.ts'
+import type { HandlerRun } from '../steps/handler-run.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import { BudgetAccount, receiptOf, shortageOf } from './budget-account.ts'
+import type { BudgetServices, Tree, TreeReceipt } from './budget-account.ts'
+
+/** How much longer a reservation lasts than a lease. */
+const OUTLIVES_LEASE = 2
+const RENEWALS_PER_TTL = 3
+/** Reservations that one handler may have open. */
+const OPEN_MAX = 20
+/** The longest time after which postponed work asks again; work that has not started is woken before. */
+const POSTPONE_MAX_MS = 60_000
+const BY_BUDGET = 'budget'
+
+const spendOptions = shape<SpendOptions>()("{ key: 'search' }", { key: checkKey })
+
+type WaitFor = (name: string, waitable: Waitable<ApprovalAnswer>) => Promise<ApprovalAnswer>
+
+export class BudgetContext {
+  readonly #leased: LeasedExecution
+  readonly #services: BudgetServices
+  readonly #run: HandlerRun
+  readonly #waitFor: WaitFor
+  readonly #account: BudgetAccount
+  readonly #open = new Set<string>()
+  readonly #counts = new Map<string, number>()
+  #timer: Timer | undefined
+  #isClosed = false
+
+  constructor(leased: LeasedExecution, services: BudgetServices, run: HandlerRun, waitFor: WaitFor) {
+    this.#leased = leased
+    this.#services = services
+    this.#run = run
+    this.#waitFor = waitFor
+    this.#account = new BudgetAccount(leased, services)
+  }
+
+  readonly spend: TaskContext['spend'] = (spending, options) =>
+    beginCall(this.#run, 'spend', async () => {
+      const receipts = await this.#spend(this.#keyOf('spend', options), checkSpending(spending, 'spending'))
+      await this.#afterSpend(receipts)
+      return receiptOf(receipts)
+    })
+
+  readonly reserve: TaskContext['reserve'] = (spending, options) =>
+    beginCall(this.#run, 'reserve', async () => {
+      const amounts = checkSpending(spending, 'spending')
+      const name = this.#keyOf('reserve', options)
+      for (;;) {
+        const question = await this.#tryReserve(name, amounts)
+        if (question === undefined) return this.#reservation(name)
+        await question.ask()
+      }
+    })
+
+  /** Calls without a key are numbered in their order, which is the same in every run of the handler. */
+  #keyOf(verb: string, options: SpendOptions | undefined): string {
+    const { key } = spendOptions(options ?? {})
+    if (key !== undefined) return this.#account.keyOf(key)
+    const count = (this.#counts.get(verb) ?? 0) + 1
+    this.#counts.set(verb, count)
+    return this.#account.keyOf(`${verb}#${count}`)
+  }
+
+  /** The calls of one try of a step. Its calls without a key are numbered, so that those of another try count, too. */
+  ofStep({ name, attempt }: Pick<StepContext, 'name' | 'attempt'>): Pick<StepContext, 'spend' | 'reserve'> {
+    const { epoch } = this.#leased.claimed.fence
+    const keyOf = (options: SpendOptions | undefined) => this.#keyOf(`${name}#${epoch}.${attempt}`, options)
+    const spend: StepContext['spend'] = async (spending, options) =>
+      receiptOf(await this.#spend(keyOf(options), checkSpending(spending, 'spending')))
+    const reserve: StepContext['reserve'] = async (spending, options) => {
+      const key = keyOf(options)
+      const question = await this.#tryReserve(key, checkSpending(spending, 'spending'))
+      if (question !== undefined) throw question
+      return this.#reservation(key)
+    }
+    return { spend: handled(spend), reserve: handled(reserve) }
+  }
+
+  /** The run has ended: what the handler has not settled is free again. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    const left = [...this.#open]
+    this.#open.clear()
+    // What cannot be released lapses.
+    await Promise.allSettled(left.map((key) => this.#account.release(key)))
+  }
+
+  /** Whether a close has something to do. */
+  get isIdle(): boolean {
+    return this.#open.size === 0
+  }
+
+  async #spend(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
+    this.#leased.throwIfRefused()
+    return await this.#account.spend(key, amounts)
+  }
+
+  /** Real spending counts in any case. What it has passed decides how the handler continues. */
+  async #afterSpend(receipts: readonly TreeReceipt[]): Promise<void> {
+    for (const [i, { hard }] of receipts.entries()) {
+      const tree = this.#account.trees[i]
+      const overrun = hard.find(({ onBreach }) => onBreach === 'cancel' || onBreach === 'suspend')
+      if (tree === undefined || overrun === undefined) continue
+      if (overrun.onBreach === 'cancel') await this.#cancel(overrun)
+      await this.#ask(tree, overrun)
+    }
+  }
+
+  /** Reserves, or returns the question that a budget asks. */
+  async #tryReserve(key: string, amounts: Amounts): Promise<StepQuestion | undefined> {
+    this.#leased.throwIfRefused()
+    if (this.#open.size >= OPEN_MAX) {
+      throw invalidInput('reserve', `The handler has ${OPEN_MAX} open reservations: settle or release some before.`)
+    }
+    const refused = await this.#account.reserve(key, amounts, this.#ttlMs)
+    if (refused === undefined) {
+      this.#open.add(key)
+      this.#renewLater()
+      return undefined
+    }
+    const { tree, overrun } = refused
+    if (overrun.onBreach === 'cancel') await this.#cancel(overrun)
+    // An approval cannot open what an operator has frozen, and no raise adds reservations.
+    if (overrun.onBreach === 'suspend' && !overrun.isFrozen && overrun.hard > 0) {
+      return new StepQuestion(() => this.#ask(tree, overrun), textOf(overrun))
+    }
+    const waitMs = Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, POSTPONE_MAX_MS)
+    throw new BudgetExceededError(shortageOf(overrun), waitMs, textOf(overrun))
+  }
+
+  #reservation(key: string): BudgetReservation {
+    return {
+      settle: handled(async (spending) => {
+        const amounts = checkSpending(spending, 'spending')
+        const receipts = await this.#account.settle(key, amounts)
+        this.#open.delete(key)
+        return receiptOf(receipts)
+      }),
+      release: handled(async () => {
+        if (!this.#open.delete(key)) return
+        await this.#account.release(key)
+      }),
+    }
+  }
+
+  /** Waits for an approval, and raises the budget by what was approved: what is asked for unless the answer names more. */
+  async #ask(tree: Tree, overrun: Overrun): Promise<void> {
+    const name = `budget ${overrun.name}`
+    let wait = name
+    const asked = approval()
+    const answer = await this.#waitFor(name, {
+      [WAITABLE]: {
+        ...asked[WAITABLE],
+        plan: (numbered) => {
+          wait = numbered
+          return { ...asked[WAITABLE].plan(numbered), reason: textOf(overrun) }
+        },
+      },
+    })
+    if (!answer.ok) throw new PermanentError(`${textOf(overrun)}: ${answer.reason}`)
+    const missing = Math.max(1, overrun.spent + overrun.reserved + overrun.asked - overrun.hard)
+    const given = answer.votes.at(-1)?.value
+    const amounts = approvedOf(given) ?? [{ dimension: overrun.dimension, value: missing }]
+    const by = answer.votes.map((vote) => vote.by.identity).join(', ')
+    // The time of the answer distinguishes repeated questions, and is the same in every run of the handler.
+    await this.#account.raise(tree, overrun, this.#account.keyOf(`${wait}@${answer.at}`), amounts, by)
+  }
+
+  /** Requests the cancel of the execution. Never resolves. */
+  async #cancel(overrun: Overrun): Promise<never> {
+    const { id: executionId, partition } = this.#leased
+    const input = {
+      executionId,
+      reason: textOf(overrun),
+      by: BY_BUDGET,
+      force: false,
+      graceMs: CANCEL_GRACE_DEFAULT_MS,
+    }
+    await retryUntilAnswered(this.#services, this.#leased, () =>
+      this.#services.batcher.run(partition, 'cancelExecution', input),
+    )
+    throw new PermanentError(textOf(overrun))
+  }
+
+  get #ttlMs(): number {
+    return this.#leased.leaseTtlMs * OUTLIVES_LEASE
+  }
+
+  #renewLater(): void {
+    if (this.#timer !== undefined || this.#isClosed) return
+    const { runtime } = this.#services
+    const renew = () => {
+      this.#timer = undefined
+      // A lost lease renews nothing: the reservations lapse.
+      if (this.#isClosed || this.#open.size === 0 || this.#leased.refusal !== undefined) return
+      this.#renewLater()
+      void this.#account.renew([...this.#open], this.#ttlMs)
+    }
+    this.#timer = runtime.after(this.#leased.leaseTtlMs / RENEWALS_PER_TTL, renew, { background: true })
+  }
+}
+
+function textOf({ name, key, dimension, spent, reserved, hard, asked, isFrozen }: Overrun): string {
+  const what = key === '' ? `budget '${name}'` : `budget '${name}' of '${key}'`
+  if (isFrozen) return `${what} is frozen`
+  const more = asked === 0 ? '' : `, and ${asked} are asked for`
+  return `${what} has spent ${spent} and reserved ${reserved} of ${hard} ${dimension}${more}`
+}
+
+/** The amounts that an approving vote names, if any. */
+function approvedOf(value: unknown): Amounts | undefined {
+  if (typeof value !== 'object' || value === null || !('amounts' in value)) return undefined
+  try {
+    return checkSpending(value.amounts, 'amounts', 1)
+  } catch (error) {
+    if (error instanceof EngineError)
+      throw new PermanentError(`The approval is not valid. ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+/** Prevents an unhandled rejection if the handler does not await the call. */
+function handled<Args extends unknown[], T>(call: (...args: Args) => Promise<T>): (...args: Args) => Promise<T> {
+  return (...args) => {
+    const made = call(...args)
+    made.catch(() => undefined)
+    return made
+  }
+}
