@@ -6,7 +6,7 @@ import type { TestSpecification } from 'vitest/node'
 const LONG = [
   /table\..*test\.ts$/,
   /flow-limits\.test\.ts$/,
-  /simulation\/explore\.test\.ts$/,
+  /simulation\/explore.*\.test\.ts$/,
   /valkey\/migrate\.valkey\.test\.ts$/,
   /e2e\/examples\.test\.ts$/,
   /faults\/(cluster|processes)\..*test\.ts$/,

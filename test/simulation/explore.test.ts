@@ -8,7 +8,6 @@ import { plantNamed } from './plants.ts'
 
 /** `npm run simulate -- --explore` goes deeper. */
 const DEPTH = 3
-const DEEPER = 5
 /** A flow is many executions, and takes as much longer. So does work with many submits or long waits. */
 const LONG_DEPTH = 2
 
@@ -48,14 +47,6 @@ describe('two workers and two executions, in every order of calls and with a dea
     expect(failures).toEqual([])
     expect(isComplete).toBe(true)
     expect([...faulted].filter((label) => label.includes(operation))).not.toEqual([])
-  })
-
-  test(`plain, ${DEEPER} choices deep`, async () => {
-    const { pathCount, stepCount, isComplete, failures } = await explore('plain', { depth: DEEPER })
-
-    console.log(`${pathCount} paths, ${stepCount} steps`)
-    expect(failures).toEqual([])
-    expect(isComplete).toBe(true)
   })
 })
 
