@@ -12,8 +12,15 @@ import { Failed, Loading } from './parts/views.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 
 const screens = [
+  { to: '/', label: 'Overview' },
   { to: '/executions', label: 'Executions' },
+  { to: '/flows', label: 'Flows' },
   { to: '/approvals', label: 'Approvals' },
+  { to: '/lanes', label: 'Lanes' },
+  { to: '/workers', label: 'Workers' },
+  { to: '/limits', label: 'Limits' },
+  { to: '/schedules', label: 'Schedules' },
+  { to: '/system', label: 'System' },
 ] as const
 
 export function App() {
@@ -53,7 +60,7 @@ function Frame({ session }: { readonly session: Session }) {
           <ul>
             {screens.map(({ to, label }) => (
               <li key={to}>
-                <Link to={to} activeOptions={{ includeSearch: false }}>
+                <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
                   {label}
                 </Link>
               </li>

@@ -1,9 +1,10 @@
 /** The addresses of the screens. Filters are part of the address, so that a view can be linked to and goes back with the browser. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { Failed } from './parts/views.tsx'
 import { App } from './app.tsx'
-import { executionStates } from './api/types.ts'
+import { executionStates, flowStates } from './api/types.ts'
 import { ExecutionsPage } from './pages/executions.tsx'
+import { OverviewPage } from './pages/overview.tsx'
 
 type Search = Readonly<Record<string, unknown>>
 
@@ -29,11 +30,7 @@ export type ExecutionTab = (typeof executionTabs)[number]
 
 const rootRoute = createRootRoute({ component: App, notFoundComponent: NotFound })
 
-const overviewRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/',
-  beforeLoad: () => redirect({ to: '/executions', throw: true }),
-})
+const overviewRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: OverviewPage })
 
 const executionsRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -56,17 +53,73 @@ const executionRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/execution.tsx'), 'ExecutionPage'),
 })
 
+const flowsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/flows',
+  validateSearch: (search: Search) =>
+    present({ state: oneOf(flowStates, search['state']), name: text(search['name']), tag: text(search['tag']) }),
+  component: lazyRouteComponent(() => import('./pages/flows.tsx'), 'FlowsPage'),
+})
+
+const flowRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/flows/$id',
+  component: lazyRouteComponent(() => import('./pages/flow.tsx'), 'FlowPage'),
+})
+
 const approvalsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/approvals',
   component: lazyRouteComponent(() => import('./pages/approvals.tsx'), 'ApprovalsPage'),
 })
 
+const lanesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/lanes',
+  component: lazyRouteComponent(() => import('./pages/lanes.tsx'), 'LanesPage'),
+})
+
+const workersRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/workers',
+  component: lazyRouteComponent(() => import('./pages/workers.tsx'), 'WorkersPage'),
+})
+
+const limitsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/limits',
+  component: lazyRouteComponent(() => import('./pages/limits.tsx'), 'LimitsPage'),
+})
+
+const schedulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/schedules',
+  component: lazyRouteComponent(() => import('./pages/schedules.tsx'), 'SchedulesPage'),
+})
+
+const systemRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./pages/system.tsx'), 'SystemPage'),
+})
+
 function NotFound() {
   return <Failed error={new Error('There is no page at this address.')} />
 }
 
-const routeTree = rootRoute.addChildren([overviewRoute, executionsRoute, executionRoute, approvalsRoute])
+const routeTree = rootRoute.addChildren([
+  overviewRoute,
+  executionsRoute,
+  executionRoute,
+  flowsRoute,
+  flowRoute,
+  approvalsRoute,
+  lanesRoute,
+  workersRoute,
+  limitsRoute,
+  schedulesRoute,
+  systemRoute,
+])
 
 export const router = createRouter({
   routeTree,

@@ -1,5 +1,5 @@
 /** Generates the types of the HTTP API that the dashboard is written against, from the OpenAPI document. */
-import { eventTypes, publicStates } from '../../src/kernel/index.ts'
+import { eventTypes, publicFlowStates, publicStates } from '../../src/kernel/index.ts'
 import { openApiDocument } from '../../src/server/openapi/document.ts'
 import { api } from '../../src/server/resources/api.ts'
 
@@ -55,6 +55,8 @@ export function apiTypes(): string {
 export const eventTypes = ${JSON.stringify(eventTypes)} as const
 
 export const executionStates = ${JSON.stringify(publicStates)} as const
+
+export const flowStates = ${JSON.stringify(publicFlowStates)} as const
 
 ${schemas.join('\n\n')}
 

@@ -4,12 +4,25 @@ import { byRole } from '../http/served.ts'
 import { until } from '../servers/until.ts'
 import { startBrowser } from './browser.ts'
 import { Visit } from './visit.ts'
-import { HOSTILE, World, tasks } from './world.ts'
+import { HOSTILE, World, addition, tasks } from './world.ts'
 
 /** What the first screen may load, compressed. */
 const FIRST_SCREEN_BYTES = 200_000
 
-const SCREENS = ['executions', 'executions/order:2', 'executions/note:1?tab=values', 'approvals']
+const SCREENS = [
+  '',
+  'executions',
+  'executions/order:2',
+  'executions/note:1?tab=values',
+  'flows',
+  'flows/sum:broken',
+  'approvals',
+  'lanes',
+  'workers',
+  'limits',
+  'schedules',
+  'system',
+]
 
 let browser: Browser
 let world: World
@@ -19,12 +32,17 @@ beforeAll(async () => {
   const { fabric } = world
   await Promise.all([
     ...Array.from({ length: 300 }, (_, i) => fabric.submit(tasks.charge, { cents: i }, { id: `charge:${i}` })),
+    fabric.submit(tasks.refuse, {}, { id: 'mail:1' }),
     fabric.submit(tasks.hostile, HOSTILE, { id: 'note:1' }),
     fabric.submit(tasks.order, { item: 'honey' }, { id: 'order:1', tags: { plan: 'pro' } }),
     fabric.submit(tasks.order, { item: 'wax' }, { id: 'order:2' }),
     fabric.submit(tasks.settle, {}, { id: 'payment:1' }),
     fabric.submit(tasks.encode, { minutes: 3 }, { id: 'video:1' }),
     fabric.submit(tasks.nowhere, {}, { id: 'gpu:1' }),
+    fabric.submit(tasks.nowhere, {}, { id: 'gpu:2' }),
+    fabric.submit(addition, { parts: 60, broken: 7 }, { id: 'sum:broken' }),
+    fabric.limits.define('bank', { perMinute: 60, concurrency: 4 }),
+    fabric.schedule('nightly', { task: tasks.charge, input: { cents: 1 }, cron: '0 3 * * *' }),
   ])
   await Promise.all([
     world.untilState('order:1', 'suspended'),
@@ -86,6 +104,77 @@ test('a cancel asks first, is recorded with its reason, and a replay runs the ex
   await page.getByText(/It is running: attempt 2/).waitFor()
 })
 
+test('the overview says why work is not running, and a lane is paused with a reason', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await visit.open('')
+
+  const waiting = page.getByRole('listitem').filter({ hasText: 'gpu.train' })
+  await waiting.getByText(/No live worker serves task 'gpu\.train' in lane 'gpu'/).waitFor()
+  expect(await waiting.textContent()).toContain('and 1 more')
+  await page.getByRole('listitem').filter({ hasText: 'the address does not exist' }).waitFor()
+
+  await page.getByRole('link', { name: 'Lanes', exact: true }).click()
+  const lane = page.locator('section').filter({ has: page.getByRole('link', { name: 'gpu', exact: true }) })
+  await lane.getByRole('button', { name: 'Pause' }).click()
+  await page.getByLabel('Reason (optional)').fill('the cards are replaced')
+  await page.getByRole('button', { name: 'Pause it' }).click()
+  await lane.getByText('the cards are replaced').waitFor()
+  expect(await world.fabric.lanes('gpu')).toMatchObject([
+    { state: 'paused', hold: { reason: 'the cards are replaced' } },
+  ])
+
+  await page.getByRole('link', { name: 'Executions', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Lane' }).fill('gpu')
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.getByRole('link', { name: /gpu:2/ }).click()
+  await page.getByText(/Lane 'gpu' was paused by http .* \(the cards are replaced\)/).waitFor()
+})
+
+test('a flow is a graph in which equal members are one node, and its failed part is replayed', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await visit.open('flows?state=failed')
+  await page.getByRole('link', { name: /addition\s*sum:broken/ }).click()
+
+  const folded = page.getByRole('button', { name: /part\s*60 members/ })
+  await folded.waitFor()
+  expect(await page.locator('.graph-node').count()).toBe(3)
+  expect(await folded.textContent()).toContain('59 completed, 1 failed')
+  await folded.click()
+  await page.getByLabel('State').selectOption('failed')
+  await page.getByRole('cell', { name: 'permanent: a part is negative' }).waitFor()
+  expect(await page.getByRole('row').count()).toBe(2)
+
+  await page.getByRole('button', { name: 'Replay failed' }).click()
+  await page.getByRole('button', { name: 'Replay them' }).click()
+  await until('the member has run again', 10_000, async () => {
+    const { attempt, state } = await world.fabric.flow('sum:broken').member('part-7').describe()
+    return attempt === 2 && state === 'failed' ? true : undefined
+  })
+})
+
+test('limits and schedules are changed, with their numbers', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await visit.open('limits')
+  await page.getByText('60 per 1 min').waitFor()
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Rate').fill('90')
+  await page.getByRole('button', { name: 'Change it' }).click()
+  await page.getByText('90 per 1 min').waitFor()
+
+  await page.getByRole('link', { name: 'Schedules' }).click()
+  await page.getByText('0 3 * * * (UTC)').waitFor()
+  await page.getByRole('button', { name: 'Run now' }).click()
+  await page.getByRole('button', { name: 'Run it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Pause it' }).click()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  expect((await world.fabric.schedule('nightly').describe({})).state).toBe('paused')
+})
+
 test('texts of users are shown as text: no script runs, and hidden characters are visible', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit
@@ -144,7 +233,7 @@ test('every screen is accessible, in light and in dark colours', async () => {
   const { page } = visit
   const found: Record<string, readonly string[]> = {}
   const check = async (name: string) => {
-    await page.locator('.loading').waitFor({ state: 'detached' })
+    await page.waitForFunction("document.querySelector('.loading') === null")
     const violations = await visit.violations()
     if (violations.length > 0) found[name] = violations
   }
@@ -153,6 +242,7 @@ test('every screen is accessible, in light and in dark colours', async () => {
     await page.locator('main h1').waitFor()
     await check(path)
   }
+  await visit.open('approvals')
   await page.getByRole('button', { name: 'approve' }).first().click()
   await page.getByRole('dialog').waitFor()
   await check('dialog')

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { PermanentError, approval, signal, task } from '../../src/contract.ts'
+import { PermanentError, allOf, approval, flow, signal, task } from '../../src/contract.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import type { Fabric } from '../../src/fabric/fabric.ts'
 import { createHandler } from '../../src/server/handler.ts'
@@ -24,8 +24,18 @@ const order = task<{ item: string }, string>('order.place')
 const settle = task('payment.await')
 const encode = task<{ minutes: number }, string>('video.encode')
 const nowhere = task('gpu.train', { lane: 'gpu', needs: ['cuda'] })
+const part = task<{ n: number }, number>('part')
+const sum = task<undefined, number, Readonly<Record<string, number>>>('sum')
 
 export const tasks = { charge, refuse, hostile, order, settle, encode, nowhere }
+
+export const addition = flow('addition', (f, { parts, broken }: { parts: number; broken?: number }) => {
+  const nodes = Array.from({ length: parts }, (_, i) =>
+    f.node(`part-${i}`, part, { input: { n: i === broken ? -1 : i } }),
+  )
+  const total = f.node('sum', sum, { after: allOf(...nodes) })
+  f.node('report', charge, { after: allOf(total), input: { cents: 1 } })
+})
 
 const handlers = [
   charge.handle(async ({ cents }, ctx) => {
@@ -52,6 +62,11 @@ const handlers = [
       ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)),
     )
   }),
+  part.handle(({ n }) => {
+    if (n < 0) throw new PermanentError('a part is negative')
+    return n
+  }),
+  sum.handle((_input, { inputs }) => Object.values(inputs).reduce((total, each) => total + each, 0)),
 ]
 
 export class World {

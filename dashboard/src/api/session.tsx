@@ -12,7 +12,7 @@ export function useSessionQuery() {
 
 export const SessionContext = createContext<Session>({ name: '', role: 'viewer', canSignOut: false })
 
-function useSession(): Session {
+export function useSession(): Session {
   return useContext(SessionContext)
 }
 

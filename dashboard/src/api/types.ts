@@ -64,6 +64,8 @@ export const executionStates = [
   'skipped',
 ] as const
 
+export const flowStates = ['open', 'running', 'blocked', 'completed', 'failed', 'cancelled'] as const
+
 export type Attempt = {
   readonly number: number
   readonly kind: 'initial' | 'retry' | 'reclaim' | 'replay'

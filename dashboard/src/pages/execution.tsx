@@ -117,7 +117,14 @@ function factsOf(execution: Execution) {
     ['Progress', progress !== undefined && <Progress {...progress} />],
     ['Version', execution.version],
     ['Namespace', execution.namespace !== 'default' && <Text>{execution.namespace}</Text>],
-    ['Flow', flowId !== undefined && <Text>{execution.node ?? flowId}</Text>],
+    [
+      'Flow',
+      flowId !== undefined && (
+        <Link to="/flows/$id" params={{ id: flowId }}>
+          <Text>{execution.node ?? flowId}</Text>
+        </Link>
+      ),
+    ],
     [
       'Parent',
       parent !== undefined && (

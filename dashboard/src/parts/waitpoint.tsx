@@ -1,14 +1,15 @@
 /** A waitpoint, and the answers that it counts. */
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useMay } from '../api/session.tsx'
 import type { Waitpoint } from '../api/types.ts'
 import { ActionDialog, Field, jsonOf, textOf } from './dialog.tsx'
+import { Value } from './json.tsx'
 import { Text } from './text.tsx'
 import { Moment } from './time.tsx'
-import { Facts } from './views.tsx'
+import { Facts, Loaded } from './views.tsx'
 
 /** The name of a mailbox is its signal. */
 const MAILBOX = '@'
@@ -46,6 +47,7 @@ export function WaitpointCard({
             ['Buffered', bufferedCount > 0 && bufferedCount],
           ]}
         />
+        {isLinked && <Asked id={executionId} />}
       </div>
       {mayAnswer && (
         <div className="actions">
@@ -65,6 +67,38 @@ export function WaitpointCard({
         <AnswerDialog waitpoint={waitpoint} name={answer} isMailbox={isMailbox} onClose={() => setAnswer(undefined)} />
       )}
     </article>
+  )
+}
+
+/** The input of the execution, which is read when it is asked for. */
+function Asked({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const query = useQuery({
+    queryKey: ['asked', id],
+    queryFn: ({ signal }) => call('describeExecution', { params: { id }, signal }),
+    enabled: isOpen,
+  })
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Input of the execution</summary>
+      {isOpen && (
+        <Loaded query={query}>
+          {({ input, inputBytes, key, valuesWithheld }) => (
+            <>
+              <p className="mono muted">
+                <Text>{key ?? id}</Text>
+              </p>
+              <Value
+                value={input}
+                bytes={inputBytes}
+                label="input"
+                absent={valuesWithheld === true ? 'The server withholds values from viewers.' : 'It has no input.'}
+              />
+            </>
+          )}
+        </Loaded>
+      )}
+    </details>
   )
 }
 

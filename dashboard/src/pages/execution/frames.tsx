@@ -1,11 +1,12 @@
 /** The output of a handler while it is written: frames in their order, and its summary. */
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { addressOf } from '../../api/call.ts'
+import { addressOf, call } from '../../api/call.ts'
 import type { FrameItem, Summary } from '../../api/types.ts'
 import { Json, inlineJson } from '../../parts/json.tsx'
 import { Text } from '../../parts/text.tsx'
 import { instantText } from '../../parts/time.tsx'
-import { Empty, Panel } from '../../parts/views.tsx'
+import { Empty, Failed, Panel } from '../../parts/views.tsx'
 
 /** The newest frames that are kept in the page. */
 const SHOWN_FRAMES = 1_000
@@ -21,6 +22,12 @@ const NOTHING: Output = { items: [], dropped: 0, isOver: false }
 export function Frames({ id }: { readonly id: string }) {
   const { items, dropped, isOver } = useFrames(id)
   const summary = useSummary(id)
+  // A stream that is refused gives no reason, so the list of frames is asked for one.
+  const readable = useQuery({
+    queryKey: ['frames', id],
+    queryFn: ({ signal }) => call('listFrames', { params: { id }, query: { limit: 1 }, signal }),
+  })
+  if (readable.error !== null) return <Failed error={readable.error} />
   return (
     <>
       {summary !== undefined && (

@@ -1,9 +1,10 @@
 import type { Execution } from '../../api/types.ts'
 import { Value } from '../../parts/json.tsx'
-import { Panel } from '../../parts/views.tsx'
+import { Empty, Panel } from '../../parts/views.tsx'
 
 export function Values({ execution }: { readonly execution: Execution }) {
-  const { input, inputBytes, result, resultBytes, outcome } = execution
+  const { input, inputBytes, result, resultBytes, outcome, valuesWithheld } = execution
+  if (valuesWithheld === true) return <Empty title="The server withholds values from viewers" />
   return (
     <>
       <Panel title="Input">

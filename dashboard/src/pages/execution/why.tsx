@@ -6,6 +6,7 @@ import type { ExecutionSummary, Explanation } from '../../api/types.ts'
 import { State } from '../../parts/state.tsx'
 import { Text } from '../../parts/text.tsx'
 import { Failed } from '../../parts/views.tsx'
+import { whyWords } from '../../parts/why-words.ts'
 
 export function Why({ execution }: { readonly execution: ExecutionSummary }) {
   const { id, state, changedAt } = execution
@@ -20,16 +21,11 @@ export function Why({ execution }: { readonly execution: ExecutionSummary }) {
   return (
     <section className="why" data-state={state} aria-label="Why">
       <p>
-        <Text>{readable(query.data.text)}</Text>
+        <Text>{whyWords(query.data.text)}</Text>
       </p>
       <Places execution={execution} explanation={query.data.explanation} />
     </section>
   )
-}
-
-/** Instants in the words of the server, without a precision that no person needs. */
-function readable(text: string): string {
-  return text.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC')
 }
 
 interface Awaited {
@@ -60,9 +56,12 @@ function Places({
       {why === 'waits_for_worker' && (
         <>
           <li>
-            <Link to="/executions" search={{ lane: execution.lane }}>
+            <Link to="/lanes">
               Lane <Text>{execution.lane}</Text>
             </Link>
+          </li>
+          <li>
+            <Link to="/workers">Workers</Link>
           </li>
         </>
       )}

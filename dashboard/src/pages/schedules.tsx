@@ -1,0 +1,152 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { allPages } from '../api/all-pages.ts'
+import { call } from '../api/call.ts'
+import { isOfSchedule } from '../api/events.ts'
+import { useLive } from '../api/live.ts'
+import type { ScheduleSummary } from '../api/types.ts'
+import { ActionButton, ReasonField } from '../parts/action-button.tsx'
+import { textOf } from '../parts/dialog.tsx'
+import { State } from '../parts/state.tsx'
+import { Tags } from '../parts/tags.tsx'
+import { Text } from '../parts/text.tsx'
+import { Moment, durationText } from '../parts/time.tsx'
+import { Empty, Facts, Loaded, Page, Panel } from '../parts/views.tsx'
+
+const SCHEDULES_SHOWN = 2_000
+
+export function SchedulesPage() {
+  const query = useQuery({
+    queryKey: ['schedules'],
+    queryFn: ({ signal }) =>
+      allPages((cursor) => call('listSchedules', { query: { cursor, limit: 200 }, signal }), SCHEDULES_SHOWN),
+  })
+  useLive(isOfSchedule, () => void query.refetch(), 2_000)
+  return (
+    <Page title="Schedules">
+      <Loaded query={query}>
+        {(schedules) =>
+          schedules.length === 0 ? (
+            <Empty title="There is no schedule">
+              Create one with fabric.schedule(name, options) or flowfabric schedules.
+            </Empty>
+          ) : (
+            schedules.map((schedule) => <SchedulePanel key={schedule.name} schedule={schedule} />)
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function SchedulePanel({ schedule }: { readonly schedule: ScheduleSummary }) {
+  const { cron, timeZone, everyMs, nextAt, fired, skipped, pause, state, name, tags } = schedule
+  const times = cron === undefined ? `every ${durationText(everyMs ?? 0)}` : `${cron} (${timeZone ?? 'UTC'})`
+  return (
+    <Panel
+      title={
+        <>
+          <Text>{name}</Text> <State state={state} />
+        </>
+      }
+      aside={<ScheduleActions schedule={schedule} />}
+    >
+      <Facts
+        facts={[
+          [
+            'Times',
+            <Text key="times" className="mono">
+              {times}
+            </Text>,
+          ],
+          ['Next', nextAt !== undefined && state === 'active' && <Moment at={nextAt} />],
+          ['Task', <Text key="task">{schedule.task}</Text>],
+          ['Lane', <Text key="lane">{schedule.lane}</Text>],
+          ['Fired', schedule.firedCount],
+          [
+            'Latest',
+            fired !== undefined && (
+              <Link to="/executions/$id" params={{ id: fired.executionId }}>
+                <Moment at={fired.firedAt} />
+              </Link>
+            ),
+          ],
+          [
+            'Skipped',
+            skipped !== undefined && (
+              <>
+                <Moment at={skipped.skippedAt} />: {skipped.reason.replaceAll('_', ' ')}
+              </>
+            ),
+          ],
+          ['If the last still runs', schedule.overlap.replaceAll('_', ' ')],
+          ['Missed runs', schedule.missed],
+          [
+            'Paused',
+            pause !== undefined && (
+              <>
+                by <Text>{pause.by}</Text>, <Moment at={pause.at} />
+                {pause.reason !== undefined && (
+                  <>
+                    : <Text>{pause.reason}</Text>
+                  </>
+                )}
+              </>
+            ),
+          ],
+          ['Declared by', schedule.owner !== undefined && <Text>{schedule.owner}</Text>],
+          ['Tags', Object.keys(tags).length > 0 && <Tags tags={tags} />],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function ScheduleActions({ schedule: { name, state, task } }: { readonly schedule: ScheduleSummary }) {
+  const params = { schedule: name }
+  const body = (fields: FormData) => {
+    const reason = textOf(fields, 'reason')
+    return reason === undefined ? {} : { reason }
+  }
+  return (
+    <div className="actions">
+      <ActionButton
+        label="Run now"
+        title={`Run “${name}” now?`}
+        verb="Run it"
+        act={(form) => call('triggerSchedule', { params, key: textOf(form, 'key') ?? crypto.randomUUID() })}
+      >
+        <p>
+          It starts the task <Text>{task}</Text>, beside the times of the schedule.
+        </p>
+        <OnceKey />
+      </ActionButton>
+      {state === 'active' && (
+        <ActionButton
+          label="Pause"
+          title={`Pause “${name}”?`}
+          verb="Pause it"
+          act={(form) => call('pauseSchedule', { params, body: body(form) })}
+        >
+          <ReasonField />
+        </ActionButton>
+      )}
+      {state === 'paused' && (
+        <ActionButton
+          label="Resume"
+          title={`Resume “${name}”?`}
+          verb="Resume it"
+          act={(form) => call('resumeSchedule', { params, body: body(form) })}
+        >
+          <p>It fires again at its next time.</p>
+          <ReasonField />
+        </ActionButton>
+      )}
+    </div>
+  )
+}
+
+/** A key of the dialog: what is sent again with it has no further effect. */
+function OnceKey() {
+  return <input type="hidden" name="key" defaultValue={crypto.randomUUID()} />
+}
