@@ -28,7 +28,12 @@ export type {
   EventHandler,
 } from './client/consumers/consumer-options.ts'
 export type { AnswerResult } from './client/journal/answer-result.ts'
-export type { DescribedParts, ReplayOptions, RevokeOptions } from './client/executions/execution-calls.ts'
+export type {
+  ContinueOrderOptions,
+  DescribedParts,
+  ReplayOptions,
+  RevokeOptions,
+} from './client/executions/execution-calls.ts'
 export type { CancelOptions } from './client/executions/cancel-options.ts'
 export type {
   ChildSummary,
@@ -37,6 +42,7 @@ export type {
   ExecutionSummary,
   JournalCounts,
   ParentSummary,
+  ShapingOrigin,
   Suspension,
 } from './client/executions/description.ts'
 export type { ExecutionHandle } from './client/executions/execution-handle.ts'
@@ -119,6 +125,13 @@ export type { DependencyOptions, OpenFlow } from './client/flows/open-flow.ts'
 export type { StagedResult, StagedSubmitOptions } from './client/executions/staging.ts'
 export type { SubmitManyItem, SubmitOutcome } from './client/executions/submit-many.ts'
 export type { SubmitOptions } from './client/executions/submit.ts'
+export type {
+  DebounceOptions,
+  OrderOptions,
+  ShapingOptions,
+  SingletonOptions,
+  ThrottleOptions,
+} from './client/define/shaping.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/events/subscription.ts'
 export type { WaitOptions } from './client/events/await-end.ts'
 export type { FrameItem, FrameMark, FramesOptions } from './client/streams/read-frames.ts'

@@ -168,6 +168,7 @@ const summaries: Record<OperationName, string> = {
   readPeriods: 'Returns the sums of the past periods of one key of a budget, the latest first.',
   reconcileBudgets:
     'Verifies that the sums of budgets match their ledgers and reservations, and corrects those that do not.',
+  continueOrder: 'Lets the executions of an order run that wait behind a failed one.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
   reconcileBlocked:
@@ -258,6 +259,7 @@ const timedCases: Record<DueCaseName, string> = {
   budget_planning: 'The same, and the budget lacks further boundaries: the engine computes them.',
   reservation_expiry: 'A process has not renewed a reservation: its amounts are free again.',
   charge_expiry: 'A line of the ledger of a budget is old: it is removed, and the sums stay.',
+  shaping_expiry: 'A window is over, or an order has had no execution for long: its shaping key is removed.',
   submission_abandoned: 'A flow was submitted in part, and the rest has not arrived: it is cancelled.',
   share_expiry:
     'A key that takes turns in a lane has had no submit for long: its share is removed if the lane is past its last turn.',
@@ -314,6 +316,7 @@ const events: Record<EventType, string> = {
   budget_warned: 'A key of a budget, which `task` names, has passed its soft limit of the dimension `category`.',
   budget_breached:
     'Work found no room in a key of a budget, which `task` names, for the dimension `category`; or spending has passed the hard limit.',
+  order_continued: 'An operator let the executions run that waited behind this failed one.',
   lane_changed: 'An operator has held or resumed a lane, or changed its weight.',
   worker_dead: 'An operator declared that the process of a worker has ended.',
 }

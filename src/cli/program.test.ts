@@ -7,7 +7,7 @@ import { Shell } from './session/shell.ts'
 
 const COMMANDS = [
   ...['server', 'tokens', 'tokens create', 'tokens list', 'tokens revoke'],
-  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate'],
+  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'continue', 'why', 'lanes', 'doctor', 'migrate'],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['lanes limit', 'lanes unlimit'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],

@@ -14,6 +14,7 @@ import { limitsCommand } from './commands/limits/limits.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { reissueCommand } from './commands/waits/reissue.ts'
+import { continueCommand } from './commands/continue.ts'
 import { replayCommand } from './commands/replay.ts'
 import { resumeCommand } from './commands/waits/resume.ts'
 import { serverCommand } from './commands/server.ts'
@@ -78,6 +79,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     consumersCommand(shell),
     cancelCommand(shell),
     replayCommand(shell),
+    continueCommand(shell),
     signalCommand(shell),
     waitpointsCommand(shell),
     approveCommand(shell),

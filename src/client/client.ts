@@ -29,7 +29,12 @@ import type { SubscribeOptions, SubscriptionItem } from './events/subscription.t
 import type { CancelOptions } from './executions/cancel-options.ts'
 import type { ChildSummary, ExecutionDescription } from './executions/description.ts'
 import { submitTask } from './executions/execution-calls.ts'
-import type { DescribedParts, ReplayOptions, RevokeOptions } from './executions/execution-calls.ts'
+import type {
+  ContinueOrderOptions,
+  DescribedParts,
+  ReplayOptions,
+  RevokeOptions,
+} from './executions/execution-calls.ts'
 import { ExecutionHandle } from './executions/execution-handle.ts'
 import { readDescription, readExplanation } from './executions/execution-reads.ts'
 import { submitEach } from './executions/submit-many.ts'
@@ -278,6 +283,11 @@ export class Client implements FlowClient {
 
   async replay(idOrKey: string, options?: ReplayOptions): Promise<void> {
     await this.#calls.replay(idOrKey, options)
+  }
+
+  /** Lets the executions of an order run that wait behind a failed one, which is named by its id. */
+  async continueOrder(idOrKey: string, options?: ContinueOrderOptions): Promise<'order_continued' | 'order_not_held'> {
+    return (await this.#calls.continueOrder(idOrKey, options)).kind
   }
 
   /** Revokes the lease of the worker that runs an execution. Another worker starts it again. */

@@ -57,6 +57,11 @@ export const errorCatalogue = {
     'Too many tasks of the lane are paused, drained or disabled.',
     'Hold the lane as a whole, or resume some of its tasks.',
   ),
+  singleton_taken: never(
+    409,
+    'Another execution of this key has not ended.',
+    "Wait until it has ended; or say with ifTaken what to do: 'join' follows it, 'replace' stops it.",
+  ),
   execution_in_progress: never(
     409,
     'The execution has started and cannot be replaced.',

@@ -7,7 +7,7 @@ export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
 export { nextRank } from './lifecycle/flows/rank-order.ts'
 export type { MemberInput, UpstreamEnd } from './lifecycle/flows/upstream-results.ts'
 export type { WaitpointView } from './lifecycle/journal/waitpoint-records.ts'
-export type { CreateInput, IfExists } from './lifecycle/new-execution.ts'
+export type { CreateInput, IfExists, SubmitShaping } from './lifecycle/new-execution.ts'
 export {
   AHEAD_COUNT_MAX,
   ATTEMPTS_MAX,
@@ -85,6 +85,8 @@ export {
   LANE_TASK_COUNT_MAX,
   LANE_WEIGHT_MAX,
   LANE_WEIGHT_MIN,
+  SHAPING_MEMORY_MS,
+  SHAPING_MERGED_MAX,
   SCHEDULE_BACKFILL_MAX,
   SCHEDULE_FIRE_MAX,
   SCHEDULE_MISSED_AFTER_MS,
@@ -265,6 +267,7 @@ export {
   stepsIndex,
   consumerId,
   scheduleId,
+  shapingKeyId,
   tagIndex,
   timersIndex,
   waitpointsIndex,
@@ -314,6 +317,8 @@ export type {
   FiringCause,
   Consumer,
   Schedule,
+  ShapingKey,
+  ShapingKind,
   Lane,
   LaneHold,
   LaneLimit,
@@ -352,7 +357,7 @@ export type { CreateResult } from './operations/executions/create-execution.ts'
 export { describeExecution } from './operations/executions/describe-execution.ts'
 export type { DescribeResult } from './operations/executions/describe-execution.ts'
 export { explainExecution } from './operations/executions/explain-execution.ts'
-export type { ExplainResult, Explanation, LimitBlock } from './operations/executions/explain-execution.ts'
+export type { ExplainResult, Explanation, LimitBlock, LineBlock } from './operations/executions/explain-execution.ts'
 export { listExecutions, matchesListing } from './operations/executions/list-executions.ts'
 export type { ListInput } from './operations/executions/list-executions.ts'
 export { replayExecution } from './operations/executions/replay-execution.ts'
@@ -390,6 +395,7 @@ export type {
 export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
 export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
+export type { ContinueOrderResult } from './operations/shaping/continue-order.ts'
 export type { ConfigureScheduleInput, ConfigureScheduleResult } from './operations/schedules/configure-schedule.ts'
 export type { PlanScheduleInput } from './operations/schedules/plan-schedule.ts'
 export type { FiringView } from './operations/schedules/read-schedules.ts'
@@ -457,7 +463,7 @@ export { beginCounting, countSignal, isMet } from './rules/condition.ts'
 export type { SignalFacts } from './rules/condition.ts'
 export { ALL_OF, countEffect, edgeEffect, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
-export { UNDER_LEASE } from './lifecycle/phases.ts'
+export { IN_LINE, UNDER_LEASE } from './lifecycle/phases.ts'
 export { dueAt, isAtRest, isKeptForParent, keptMsOf, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,

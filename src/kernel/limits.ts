@@ -74,6 +74,14 @@ export const REFUSING_BUILD_LIMIT_MAX = 16
 export const REFUSAL_DELAY_FIRST_MS = 1_000
 export const REFUSAL_DELAY_MAX_MS = 300_000
 export const REPLAY_CAP = 10
+/** Submits that a shaping key remembers after they replaced an input, so that a repetition of one does not do it again. */
+export const SHAPING_MERGED_MAX = 8
+/** How long after the end of its last window, or of its last execution, a shaping key remembers submits. */
+export const SHAPING_MEMORY_MS = 300_000
+/** The longest window of a debounce or a throttle. */
+export const SHAPING_WINDOW_MAX_MS = 2_592_000_000
+/** The longest window of a debounce without a maximum, in multiples of its wait. */
+export const DEBOUNCE_MAX_FACTOR = 10
 /** Submits that an execution remembers after their runs, so that a repetition of one starts nothing. */
 export const PAST_REQUEST_MAX = 8
 export const LEASE_TTL_MIN_MS = 1_000

@@ -135,6 +135,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   readCharges: 'snapshot',
   readPeriods: 'snapshot',
   reconcileBudgets: 'loose',
+  continueOrder: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

@@ -57,6 +57,7 @@ import { takePermits } from './operations/limits/take-permits.ts'
 import { reconcileBlocked } from './operations/upkeep/reconcile-blocked.ts'
 import { reconcileLimits } from './operations/upkeep/reconcile-limits.ts'
 import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
+import { continueOrder } from './operations/shaping/continue-order.ts'
 import { configureSchedule } from './operations/schedules/configure-schedule.ts'
 import { deleteSchedule } from './operations/schedules/delete-schedule.ts'
 import { fireSchedule } from './operations/schedules/fire-schedule.ts'
@@ -206,6 +207,7 @@ export const operations = {
   readCharges,
   readPeriods,
   reconcileBudgets,
+  continueOrder,
 }
 
 export type OperationName = keyof typeof operations

@@ -7,7 +7,7 @@ import { childStepId } from './lifecycle/children/child-records.ts'
 import type { ParentRef } from './lifecycle/children/child-records.ts'
 import { resolvedRange } from './lifecycle/flows/inbound.ts'
 import { frameChunkKey, liveFramesKey, payloadKey, resultKey } from './model/blob-keys.ts'
-import type { CreateInput } from './lifecycle/new-execution.ts'
+import type { CreateInput, SubmitShaping } from './lifecycle/new-execution.ts'
 import { DUTIES_ID } from './model/duties-schema.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import { lanesRange } from './operations/lanes/list-lanes.ts'
@@ -28,6 +28,7 @@ import {
   outboundIndex,
   queueId,
   readyIndex,
+  shapingKeyId,
   shareId,
   turnScope,
 } from './model/indexes.ts'
@@ -98,6 +99,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   createExecution: (plan, input) => {
     planNew(plan, 'execution', input.executionId, isMinted(input))
     planQueue(plan, input)
+    if (input.shaping !== undefined) plan.record('shaping_key', shapingKeyOf(input, input.shaping))
     if ((input.delayMs ?? 0) <= 0) plan.makesReady(readyIndex(input.lane, input.class))
   },
   claimForWorker: planClaim,
@@ -378,6 +380,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   readCharges: (plan, input) => plan.page(chargesRange(input)),
   readPeriods: (plan, input) => plan.page(periodsRange(input)),
   reconcileBudgets: () => undefined,
+  continueOrder: planExecution,
 }
 
 /** Plans the reads of a call. */
@@ -404,6 +407,10 @@ function planQueue(plan: Plan, { lane, class: className, priority, fairness }: C
   const scope = turnScope(lane, className, priority)
   plan.record('rotation', scope)
   plan.record('share', shareId(scope, fairness.key))
+}
+
+function shapingKeyOf({ namespace, task }: CreateInput, { kind, key }: SubmitShaping): string {
+  return shapingKeyId(namespace, kind, task, key)
 }
 
 function planExecution(plan: Plan, input: { readonly executionId: string }): void {

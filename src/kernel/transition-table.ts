@@ -131,7 +131,7 @@ const noPolicy = [
 
 export const transitions: Transitions = {
   createExecution: {
-    absent: to('eligible', 'delayed'),
+    absent: either(['absent', 'eligible', 'delayed', 'blocked'], ['singleton_taken']),
     eligible: either(['eligible', 'delayed'], noReplacement),
     delayed: either(['delayed', 'eligible'], noReplacement),
     blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'input_differs', 'execution_in_flow']),
@@ -615,4 +615,5 @@ export const transitions: Transitions = {
   readCharges: { absent: to('absent'), ...untouched },
   readPeriods: { absent: to('absent'), ...untouched },
   reconcileBudgets: { absent: to('absent'), ...untouched },
+  continueOrder: { absent: refuse('execution_not_found'), ...untouched },
 }

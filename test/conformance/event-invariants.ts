@@ -3,7 +3,7 @@
  * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist. The same
  * holds of flows, see flow-event-invariants.ts.
  */
-import { UNDER_LEASE } from '../../src/kernel/index.ts'
+import { IN_LINE, UNDER_LEASE } from '../../src/kernel/index.ts'
 import type { Execution, Phase } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
@@ -64,7 +64,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
   const life = lives.get(event.executionId)
   if (event.type === 'execution_created') {
     if (life !== undefined) return 'it exists already'
-    const mayBeBlocked = event.flowId !== undefined
+    const mayBeBlocked = event.flowId !== undefined || event.effect === IN_LINE
     const begun = {
       epoch: 0,
       attempt: 0,
@@ -89,7 +89,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
         hasStarted: false,
         isCancelRequested: false,
         isUnwinding: false,
-        mayBeBlocked: false,
+        mayBeBlocked: event.effect === IN_LINE,
         isGated: false,
         before: { attempt: 0, hasStarted: false },
       })
@@ -142,7 +142,9 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'execution_replayed':
       life.phase = 'eligible'
       life.isUnwinding = false
-      life.mayBeBlocked = event.flowId !== undefined
+      life.mayBeBlocked = event.flowId !== undefined || event.effect === IN_LINE
+      return from === 'ended' ? undefined : 'it had not ended'
+    case 'order_continued':
       return from === 'ended' ? undefined : 'it had not ended'
     case 'execution_purged':
       lives.delete(event.executionId)

@@ -10,6 +10,7 @@ const blockedNames = {
   limit: 'rate_limited',
   operator: 'waiting',
   hold: 'waiting',
+  order: 'waiting_dependencies',
 } as const
 
 const LIVE = ['waiting', 'delayed', 'rate_limited', 'waiting_dependencies', 'active', 'suspended'] as const

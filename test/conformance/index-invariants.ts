@@ -81,6 +81,7 @@ const blockedNames = {
   limit: 'rate_limited',
   operator: 'waiting',
   hold: 'waiting',
+  order: 'waiting_children',
 }
 
 /** The earliest of all its timers; for a member also what it owes to others, for which an end is no end. */

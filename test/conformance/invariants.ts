@@ -13,6 +13,7 @@ import { flowProblems } from './flow-invariants.ts'
 import { graphProblems } from './graph-invariants.ts'
 import { derivationProblems, indexProblems } from './index-invariants.ts'
 import { limitProblems } from './limit-invariants.ts'
+import { shapingProblems } from './shaping-invariants.ts'
 import { scheduleProblems } from './schedule-invariants.ts'
 import { journalProblems } from './journal-invariants.ts'
 import { streamProblems } from './stream-invariants.ts'
@@ -30,6 +31,7 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...childProblems(dump),
     ...limitProblems(dump),
     ...scheduleProblems(dump),
+    ...shapingProblems(dump),
     ...eventProblems(dump, firstSequence),
   ]
 }

@@ -166,6 +166,7 @@ class Life {
       case 'budget_changed':
       case 'budget_warned':
       case 'budget_breached':
+      case 'order_continued':
         this.#fault(`${event.type} is logged without a request`)
         return
     }

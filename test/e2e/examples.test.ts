@@ -122,6 +122,10 @@ test.each([
   ],
   ['billing-consumer', ['charged 500 cents at try 2\nwithout a process, events wait\n', '3 orders are charged']],
   ['live-progress', ['#######... 75 % 150 of 200 rows\n########## 100 % 200 of 200 rows\n200 rows']],
+  [
+    'debounced-index',
+    ['saves: created, replaced, replaced, replaced\nindexed "bees"\nbalance after each booking: 10, 30, 60'],
+  ],
   ['nightly-report', ['It fires next at ', 'a report at ', 'by hand: report of all\nnights made up for: 2']],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the crawler has 5 children']],
   [

@@ -55,6 +55,16 @@ async function executions(served: Served): Promise<void> {
   expect(failed).toMatchObject({ outcome: 'failed', failure: { message: 'refused 1' } })
   expect(itemsOf(await ok('listAttempts', { params: { id: 'refuse:1' } }))).toHaveLength(1)
   await ok('replayExecution', { params: { id: 'refuse:1' }, body: { reason: 'try again', from: 'start' } })
+
+  const order = { key: 'account:17', onFailure: 'block' }
+  const blocking = await ok('submitExecution', { body: { task: 'refuse', input: 2, order } })
+  const waiting = await ok('submitExecution', { body: { task: 'greet', input: { name: 'Ben' }, order } })
+  const params = { id: String(blocking['id']) }
+  await untilState(served, 'describeExecution', params.id, 'failed')
+  expect(await ok('describeExecution', { params })).toMatchObject({ shaping: { key: order.key, holdsBack: true } })
+  expect(await ok('continueOrder', { params, body: { by: 'ada' } })).toEqual({ kind: 'order_continued' })
+  expect(await ok('continueOrder', { params })).toEqual({ kind: 'order_not_held' })
+  await untilState(served, 'describeExecution', String(waiting['id']), 'completed')
 }
 
 async function acts(served: Served): Promise<void> {

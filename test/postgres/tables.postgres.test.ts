@@ -78,6 +78,7 @@ async function everyWorkerEvent(store: Store): Promise<void> {
     tx.emit('budget_changed', nightly, { effect: 'raised', by: 'ops' })
     tx.emit('budget_warned', nightly, { category: 'tokens' })
     tx.emit('budget_breached', nightly, { category: 'tokens' })
+    tx.emit('order_continued', nightly, { by: 'ops' })
   })
 }
 

@@ -48,6 +48,7 @@ export const eventTypes = [
   'budget_changed',
   'budget_warned',
   'budget_breached',
+  'order_continued',
 ] as const
 
 export const executionStates = [
@@ -157,6 +158,7 @@ export type Event = {
     | 'budget_changed'
     | 'budget_warned'
     | 'budget_breached'
+    | 'order_continued'
   readonly at: number
   readonly sequence: number
   readonly executionId: string
@@ -202,6 +204,11 @@ export type Execution = {
     | 'cancelled'
     | 'expired'
     | 'skipped'
+  readonly shaping?: {
+    readonly kind: 'debounce' | 'throttle' | 'singleton' | 'order'
+    readonly key: string
+    readonly holdsBack: boolean
+  }
   readonly priority: number
   readonly tags: Readonly<Record<string, string>>
   readonly attempt: number
@@ -328,6 +335,11 @@ export type ExecutionSummary = {
     | 'cancelled'
     | 'expired'
     | 'skipped'
+  readonly shaping?: {
+    readonly kind: 'debounce' | 'throttle' | 'singleton' | 'order'
+    readonly key: string
+    readonly holdsBack: boolean
+  }
   readonly priority: number
   readonly tags: Readonly<Record<string, string>>
   readonly attempt: number
@@ -480,6 +492,11 @@ export type FlowMember = {
     | 'cancelled'
     | 'expired'
     | 'skipped'
+  readonly shaping?: {
+    readonly kind: 'debounce' | 'throttle' | 'singleton' | 'order'
+    readonly key: string
+    readonly holdsBack: boolean
+  }
   readonly priority: number
   readonly tags: Readonly<Record<string, string>>
   readonly attempt: number
@@ -714,6 +731,7 @@ export type Problem = {
     | 'lane_draining'
     | 'lane_disabled'
     | 'too_many_held_tasks'
+    | 'singleton_taken'
     | 'execution_in_progress'
     | 'follow_up_pending'
     | 'execution_not_active'
@@ -1066,6 +1084,10 @@ export type Submission = {
   readonly dedupe?: number | string
   readonly delay?: number | string
   readonly delayUntil?: number
+  readonly debounce?: { readonly key: string; readonly wait: number | string; readonly max?: number | string }
+  readonly throttle?: { readonly key: string; readonly every: number | string }
+  readonly singleton?: { readonly key: string; readonly ifTaken?: 'join' | 'reject' | 'replace' }
+  readonly order?: { readonly key: string; readonly onFailure?: 'continue' | 'block' }
 }
 
 export type Submitted = {
@@ -1231,6 +1253,13 @@ export interface Routes {
         }
       | undefined
     readonly answer: { readonly kind: string }
+  }
+  /** Let the executions of an order run that wait behind a failed one. */
+  continueOrder: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'order_continued' | 'order_not_held' }
   }
   /** Change the priority of an execution. */
   changePriority: {
@@ -1859,6 +1888,7 @@ export interface Routes {
             | 'budget_changed'
             | 'budget_warned'
             | 'budget_breached'
+            | 'order_continued'
           )[]
         | undefined
       readonly namespace?: string | undefined
@@ -1921,6 +1951,7 @@ export interface Routes {
             | 'budget_changed'
             | 'budget_warned'
             | 'budget_breached'
+            | 'order_continued'
           )[]
         | undefined
       readonly families?:
@@ -2024,6 +2055,7 @@ export const routes = {
   explainExecution: ['GET', '/v1/executions/{id}/why'],
   cancelExecution: ['POST', '/v1/executions/{id}/cancel'],
   replayExecution: ['POST', '/v1/executions/{id}/replay'],
+  continueOrder: ['POST', '/v1/executions/{id}/continue-order'],
   changePriority: ['PUT', '/v1/executions/{id}/priority'],
   setTags: ['PATCH', '/v1/executions/{id}/tags'],
   revokeLease: ['POST', '/v1/executions/{id}/revoke-lease'],

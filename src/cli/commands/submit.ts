@@ -4,6 +4,7 @@ import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index
 import type { CreateResult, Refused } from '../../kernel/index.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { collect, oneOf, parseBackoff, parseDurationFlag, parseInteger, parseTags } from '../args/flags.ts'
+import { shapingFlags } from '../args/shaping-flags.ts'
 import { examples } from '../args/help.ts'
 import { readInput } from '../args/input-argument.ts'
 import { Interruption } from '../process/interruption.ts'
@@ -25,6 +26,10 @@ interface SubmitFlags {
   readonly needs?: string[]
   readonly ifExists?: string
   readonly dedupe?: string
+  readonly debounce?: string
+  readonly throttle?: string
+  readonly singleton?: string
+  readonly order?: string
   readonly wait?: boolean
 }
 
@@ -48,6 +53,10 @@ export function submitCommand(shell: Shell): Command {
     .option('--needs <capability>', 'what a worker must be capable of to run it; can be repeated', collect)
     .option('--if-exists <what>', 'with --id: join, reject, replace or after (default: join if the input is the same)')
     .option('--dedupe <duration>', 'with --id: how long after its end the id stays taken (default: its retention)')
+    .option('--debounce <key,wait[,max]>', 'combine submits of this key: the last input starts after silence')
+    .option('--throttle <key,period>', 'combine submits of this key: the first of a period starts, and others join it')
+    .option('--singleton <key[,what]>', 'at most one of this key runs; if one does: join (default), reject or replace')
+    .option('--order <key[,block]>', 'run those of this key one after the other; block: a failure holds back the rest')
     .option('--wait', 'wait for the end and print the result')
     .addHelpText(
       'after',
@@ -55,6 +64,7 @@ export function submitCommand(shell: Shell): Command {
         `submit greet '{"name":"Ada"}'`,
         `submit report @input.json --id report:2026-01 --lane slow --attempts 5 --backoff exponential:1s:5m`,
         `submit sync '{"account":17}' --id sync:17 --if-exists after`,
+        `submit index '{"document":17}' --debounce document:17,5s,1m`,
         `echo '{"name":"Ada"}' | flowfabric submit greet - --wait`,
       ]),
     )
@@ -85,6 +95,7 @@ function optionsOf(flags: SubmitFlags): Omit<SubmitOptions, 'tx'> {
     }),
     ifExists: parseGiven(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace', 'after'], text, '--if-exists')),
     dedupe: dedupeOf(flags),
+    ...shapingFlags(flags),
     tags: parseTags(flags.tag ?? []),
     needs: parseGiven(flags.needs, (needs) => checkNeeds(needs, '--needs')),
   })

@@ -37,6 +37,7 @@ function identityRows({ description }: ShownExecution): Row[] {
     ['version', description.version?.toString()],
     ['lane', description.lane],
     ['schedule', scheduleText(description)],
+    ['shaping', shapingText(description)],
     ['needs', description.needs.length === 0 ? undefined : printable(description.needs.join(' '))],
     ['priority', String(description.priority)],
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],
@@ -180,6 +181,12 @@ function payloadText({ input, result }: ExecutionDescription, output: Output): s
 
 function indent(text: string): string {
   return text.replace(/^/gm, '    ')
+}
+
+function shapingText({ shaping }: ExecutionDescription): string | undefined {
+  if (shaping === undefined) return undefined
+  const held = shaping.holdsBack ? ', holds back later executions' : ''
+  return `${shaping.kind} ${printable(shaping.key)}${held}`
 }
 
 function scheduleText({ schedule }: ExecutionDescription): string | undefined {

@@ -5,6 +5,7 @@ import type { Duration } from './duration.ts'
 import type { ChildFailedError } from './errors.ts'
 import type { BudgetUse } from './budget.ts'
 import type { LimitUse } from './limit.ts'
+import type { NoShaping } from './no-shaping.ts'
 import type { TaskSettings } from './task-settings.ts'
 import type { NoInputs } from './upstreams.ts'
 
@@ -23,7 +24,7 @@ type ChildArguments<Input, Options> = undefined extends Input
   : [input: Input, options?: Options]
 
 /** Settings of one child; the task's apply unless given. */
-export interface ChildOptions extends TaskSettings {
+export interface ChildOptions extends TaskSettings, NoShaping {
   /** The delay before it may run, or the date from which it may run, by the clock of this machine. The past is no delay. */
   readonly delay?: Duration | Date
   readonly tags?: Tags

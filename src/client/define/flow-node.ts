@@ -5,12 +5,14 @@ import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
 import type { BudgetUse } from './budget.ts'
 import type { LimitUse } from './limit.ts'
+import { noShaping } from './no-shaping.ts'
+import type { NoShaping } from './no-shaping.ts'
 import type { RetryOptions } from './retry.ts'
 import type { TaskSettings, TimeoutOptions } from './task-settings.ts'
 import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
 
 /** Settings of one node; the task's apply unless given. Members are kept as long as their flow. */
-export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
+export interface NodeSettings extends Omit<TaskSettings, 'retention'>, NoShaping {
   /** The delay before it may run. A negative delay is none. */
   readonly delay?: Duration
   readonly tags?: Tags
@@ -31,6 +33,7 @@ export const nodeSettings = {
   tags: unchecked<Tags>(),
   limits: unchecked<readonly LimitUse<unknown>[]>(),
   budgets: unchecked<readonly BudgetUse<unknown>[]>(),
+  ...noShaping,
 } satisfies Readonly<Record<keyof NodeSettings, Check>>
 
 type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }

@@ -14,6 +14,7 @@ export const eventFamilies = {
     'execution_unwinding',
     'execution_ended',
     'execution_replayed',
+    'order_continued',
     'execution_purged',
     'cancel_requested',
     'progress_updated',

@@ -15,6 +15,7 @@ import type {
   Outcome,
   Progress,
   PublicState,
+  ShapingKind,
 } from '../../kernel/index.ts'
 import {
   SEPARATOR,
@@ -37,6 +38,14 @@ export interface ScheduleOrigin {
   readonly cause: FiringCause
 }
 
+/** The key by which a submit was shaped. */
+export interface ShapingOrigin {
+  readonly kind: ShapingKind
+  readonly key: string
+  /** It has failed, and later executions of its key wait for an operator. */
+  readonly holdsBack: boolean
+}
+
 export interface ExecutionSummary {
   readonly id: ExecutionId
   readonly key: string | undefined
@@ -49,6 +58,8 @@ export interface ExecutionSummary {
   readonly needs: readonly string[]
   /** The schedule that created it, the boundary, and whether that was by hand. */
   readonly schedule: ScheduleOrigin | undefined
+  /** The key by which its submit was shaped. */
+  readonly shaping: ShapingOrigin | undefined
   readonly state: PublicState
   readonly priority: number
   readonly tags: Tags
@@ -174,6 +185,11 @@ function originOf({ schedule }: Execution): ScheduleOrigin | undefined {
   return { name: id.slice(id.indexOf(SEPARATOR) + SEPARATOR.length), at, cause }
 }
 
+function shapingOf({ shaping }: Execution): ShapingOrigin | undefined {
+  if (shaping === undefined) return undefined
+  return { kind: shaping.kind, key: shaping.key, holdsBack: shaping.holdsBack === true }
+}
+
 export function summarise(execution: Execution): ExecutionSummary {
   const { state, member } = execution
   const ended = state.phase === 'ended' ? state : undefined
@@ -186,6 +202,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     lane: execution.lane,
     needs: execution.needs ?? [],
     schedule: originOf(execution),
+    shaping: shapingOf(execution),
     state: publicState(state),
     priority: execution.priority,
     tags: tagsToObject(execution.tags),
@@ -237,7 +254,7 @@ function followUpOf({ followUp }: Execution): PendingFollowUp | undefined {
 
 /** A member is kept as long as its flow, and a child as long as its parent may need its result. */
 function isKeptForAnother(execution: Execution): boolean {
-  return execution.member !== undefined || isKeptForParent(execution)
+  return execution.member !== undefined || isKeptForParent(execution) || execution.shaping?.holdsBack === true
 }
 
 function parentOf({ parent }: Execution): ParentSummary | undefined {

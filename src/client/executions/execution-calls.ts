@@ -3,6 +3,7 @@ import { boolean, required, shape } from '../../options/shape.ts'
 import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
 import type {
   CancelResult,
+  ContinueOrderResult,
   CreateResult,
   ExecutionId,
   ExplainResult,
@@ -14,13 +15,15 @@ import type {
 } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { sendSpan } from '../transport/send-span.ts'
+import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import { checkKey, checkPrincipal, checkPriority, checkReason } from '../checks/names.ts'
 import { checkRecordedName } from '../checks/step-names.ts'
 import { checkTask } from '../define/task.ts'
 import type { AnyTask } from '../define/task.ts'
+import { shapingOf } from '../define/shaping.ts'
 import { declaredLimitsOf } from '../limits/declared-limits.ts'
 import type { Session } from '../session.ts'
-import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf, shapedExecutionId } from '../transport/ids.ts'
 import { cancelOptions } from './cancel-options.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import { stagingOf } from './staging.ts'
@@ -76,6 +79,16 @@ const describedParts = shape<DescribedParts>()('{ payload: true }', {
   inputs: boolean,
 })
 
+export interface ContinueOrderOptions {
+  readonly reason?: string
+  readonly by?: string
+}
+
+const continueOptions = shape<ContinueOrderOptions>()("{ reason: 'it is repaired by hand' }", {
+  reason: checkReason,
+  by: checkPrincipal,
+})
+
 /** A submit is a span, and the runs of the execution are spans below it. */
 export async function submitTask(
   session: Session,
@@ -104,10 +117,14 @@ async function submitInSpan(
   const parsed = submitOptions(resolveDelay(options, runtime.now()))
   const stage = stagingOf(parsed, batcher.store)
   const key = parsed.id
+  const shaping = shapingOf(parsed)
+  if (shaping !== undefined) refuseLowLevel(session)
   const executionId =
-    key === undefined
-      ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
-      : executionIdFromKey(namespace, key, settings.executionPartitions)
+    shaping !== undefined
+      ? shapedExecutionId({ namespace, task: task.name, ...shaping, requestId }, settings.executionPartitions)
+      : key === undefined
+        ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
+        : executionIdFromKey(namespace, key, settings.executionPartitions)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : requestId }
   const trace = batcher.tracing.current()
@@ -118,6 +135,22 @@ async function submitInSpan(
     return { kind: 'staged', executionId, digest: parsed.ifExists === undefined ? prepared.input.digest : undefined }
   }
   return (await session.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
+}
+
+function refuseLowLevel({ batcher }: Session): void {
+  const refusal = levelTooLow(batcher.store, ADMISSION_LEVEL, 'A shaped submit')
+  if (refusal !== undefined) throw refusal
+}
+
+/** Lets the executions of an order run that wait behind a failed one. */
+async function continueOrder(
+  session: Session,
+  idOrKey: string,
+  options: ContinueOrderOptions = {},
+): Promise<ContinueOrderResult> {
+  const executionId = session.resolve(idOrKey)
+  const { by = 'client', reason } = continueOptions(options)
+  return (await session.run(executionId, 'continueOrder', { executionId, reason, by })).result
 }
 
 async function cancelExecution(
@@ -204,6 +237,7 @@ export function readInputs(session: Session, idOrKey: string, from?: ExecutionId
 export const executionCalls = {
   cancel: cancelExecution,
   replay: replayExecution,
+  continueOrder,
   revokeLease,
   changePriority,
   setTags,

@@ -1,7 +1,7 @@
 /** A handle for one execution: its result, its state, and the operations on it. */
 import type { Explanation, ExecutionId, PublicState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { DescribedParts, ReplayOptions } from './execution-calls.ts'
+import type { ContinueOrderOptions, DescribedParts, ReplayOptions } from './execution-calls.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import type { ChildSummary, ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from '../define/errors.ts'
@@ -28,6 +28,7 @@ export interface HandleClient extends EndSource {
     options?: CancelOptions,
   ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'>
   replay(id: ExecutionId, options?: ReplayOptions): Promise<void>
+  continueOrder(id: ExecutionId, options?: ContinueOrderOptions): Promise<'order_continued' | 'order_not_held'>
   signal(id: ExecutionId, name: string, value?: unknown, options?: SignalSendOptions): Promise<SignalReceipt>
   resume(id: ExecutionId, options: ResumeOptions): Promise<void>
   children(id: ExecutionId): AsyncGenerator<ChildSummary, void, undefined>
@@ -215,6 +216,11 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals, Frames exte
   /** Runs an ended execution again. */
   async replay(options?: ReplayOptions): Promise<void> {
     await this.#client.replay(this.id, options)
+  }
+
+  /** If it has failed and holds back later executions of its order: lets them run. */
+  continueOrder(options?: ContinueOrderOptions): Promise<'order_continued' | 'order_not_held'> {
+    return this.#client.continueOrder(this.id, options)
   }
 
   /** Yields the children that its handler has started, in that order. */

@@ -76,6 +76,7 @@ const blocked: Extract<Explanation, { why: 'blocked' }> = {
   waitsForCount: 0,
   group: undefined,
   limit: undefined,
+  line: undefined,
 }
 const build = { executionId: '0-a' as ExecutionId, name: 'build', state: 'active' } as const
 const group: EdgeGroup = {

@@ -19,6 +19,7 @@ import type {
   Failure,
   InputRefusals,
   LaneHold,
+  LineBlock,
   Outcome,
   TimeoutBehaviour,
   Unwinding,
@@ -86,15 +87,30 @@ type UnwindingFacts = Pick<Unwinding, 'outcome' | 'reason' | 'by'> & { readonly 
 const blockText: Readonly<Record<BlockCause, string>> = {
   dependencies: 'executions that it depends on have not ended',
   limit: 'a limit has no permit for it',
+  order: 'an earlier execution of its key has not ended',
   hold: 'nothing of its flow runs before the flow is whole and sealed',
 }
 
 function blockedText(
-  { since, by, limit }: Extract<Explanation, { why: 'blocked' }>,
+  { since, by, limit, line }: Extract<Explanation, { why: 'blocked' }>,
   now: BlockingLimit | BlockingBudget | undefined,
 ): string {
   if (limit !== undefined) return limitText(since, limit, now)
+  if (line !== undefined) return lineText(since, line)
   return `It is held back since ${instant(since)}: ${blockText[by]}.`
+}
+
+/** Which execution of its key it waits for, and what an operator can do about one that has failed. */
+function lineText(since: number, { kind, key, current, heldSince, ahead, aheadLimit }: LineBlock): string {
+  const of = `${kind} '${key}'`
+  const others =
+    ahead === 0 ? '' : `, after ${ahead > aheadLimit ? `more than ${aheadLimit}` : ahead} that came before it`
+  if (current === undefined) return `It waits for its turn in ${of} since ${instant(since)}${others}.`
+  const { executionId, state } = current
+  if (heldSince === undefined) {
+    return `It waits since ${instant(since)} until ${executionId} (${state}) of ${of} has ended${others}.`
+  }
+  return `${executionId} of ${of} has failed at ${instant(heldSince)} and holds back all executions after it: run "flowfabric replay ${executionId}", or "flowfabric continue ${executionId}" to go on without it. It waits since ${instant(since)}${others}.`
 }
 
 function dependencyText(explanation: Extract<Explanation, { why: 'blocked' }>): string {
@@ -186,6 +202,8 @@ function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): str
   switch (explanation.cause) {
     case 'submitted':
       return `It was submitted with a delay. ${until}`
+    case 'debounce':
+      return `It collects submits of its key; each replaces its input. ${until}`
     case 'worker':
       return explanation.refusals === undefined
         ? `Its handler postponed it. ${until}`

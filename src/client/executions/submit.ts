@@ -16,13 +16,15 @@ import type { AnyLimitUse, LimitUse } from '../define/limit.ts'
 import type { DeclaredLimits } from '../limits/declared-limits.ts'
 import { digestOfInput } from './input-digest.ts'
 import { canonicalList, classWithNeeds } from './canonical-needs.ts'
+import { shapingOf, shapingOptions } from '../define/shaping.ts'
+import type { ShapingOptions } from '../define/shaping.ts'
 import { overridePolicy, taskSettings } from '../define/task-settings.ts'
 import type { TaskSettings } from '../define/task-settings.ts'
 import { checkTask } from '../define/task.ts'
 import type { AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
 
-export interface SubmitOptions extends TaskSettings {
+export interface SubmitOptions extends TaskSettings, ShapingOptions {
   /** Your own id. Idempotent: submitting twice with one id starts one execution. */
   readonly id?: string
   /**
@@ -63,6 +65,7 @@ export const submitOptions = shape<SubmitOptions>()("{ id: 'order:17', delay: '5
   limits: checkLimitUses,
   budgets: checkBudgetUses,
   tx: unchecked<TransactionHandle>(),
+  ...shapingOptions,
 })
 
 export type ParsedSubmit = ReturnType<typeof submitOptions>
@@ -163,6 +166,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     limits: permitsOf(item),
     ifExists: options.ifExists,
     trace: setting.trace,
+    shaping: shapingOf(options),
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
 }

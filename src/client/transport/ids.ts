@@ -3,8 +3,8 @@
  * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name; children
  * are in the partition of their parent.
  */
-import { SEPARATOR, isFlowId } from '../../kernel/index.ts'
-import type { ExecutionId, FlowId } from '../../kernel/index.ts'
+import { SEPARATOR, isFlowId, shapingKeyId } from '../../kernel/index.ts'
+import type { ExecutionId, FlowId, ShapingKind } from '../../kernel/index.ts'
 import { derivedUuid } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
@@ -59,6 +59,23 @@ export function executionIdFromKey(namespace: string, key: string, partitionCoun
   refuseOwnForm(key, "an execution's")
   const { number, uuid } = derive(namespace + SEPARATOR + checkKey(key), partitionCount)
   return `${number}-${uuid}` as ExecutionId
+}
+
+export interface ShapedSubmit {
+  readonly namespace: string
+  readonly task: string
+  readonly kind: ShapingKind
+  readonly key: string
+  /** The same for every repetition of the submit. */
+  readonly requestId: string
+}
+
+/** Derives the id of a shaped submit. Its partition follows from the key, and the rest from the submit. */
+export function shapedExecutionId(submit: ShapedSubmit, partitionCount: number): ExecutionId {
+  const { namespace, task, kind, key, requestId } = submit
+  const keyId = shapingKeyId(namespace, kind, task, key)
+  const { number } = derive(keyId, partitionCount)
+  return `${number}-${derive(keyId + SEPARATOR + requestId, 1).uuid}` as ExecutionId
 }
 
 export function flowIdFromKey(namespace: string, key: string, partitionCount: number): FlowId {

@@ -13,7 +13,10 @@ import { nextJournal } from '../rules/journal-ids.ts'
 import type { Tx } from '../tx.ts'
 
 /** The part of a submit that a follow-up stores; the rest is the same for all submits of one id, or stored as bytes. */
-type RunSettings = Omit<CreateInput, 'executionId' | 'key' | 'namespace' | 'payload' | 'ifExists' | 'schedule'>
+type RunSettings = Omit<
+  CreateInput,
+  'executionId' | 'key' | 'namespace' | 'payload' | 'ifExists' | 'schedule' | 'shaping'
+>
 
 /** Every setting by its name, so that the compiler reports one that a follow-up would lose. */
 type AllSettings = { readonly [K in keyof Required<RunSettings>]: RunSettings[K] }

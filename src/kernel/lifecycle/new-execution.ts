@@ -1,6 +1,15 @@
 /** Builds the record of a new execution from its input and stores it with its payload. */
 import type { BlobInfo, ExecutionId, Instant } from '../model/base-records.ts'
-import type { Execution, ExecutionState, Fairness, LimitRef, Retentions, RetryPolicy, Tag } from '../model/records.ts'
+import type {
+  Execution,
+  ExecutionState,
+  Fairness,
+  LimitRef,
+  OrderFailure,
+  Retentions,
+  RetryPolicy,
+  Tag,
+} from '../model/records.ts'
 import { mergeTags } from '../rules/tags.ts'
 import type { BlobInput, Tx } from '../tx.ts'
 import { payloadKeyOf } from '../model/blob-keys.ts'
@@ -42,7 +51,17 @@ export interface CreateInput {
   readonly schedule?: Execution['schedule']
   /** The span that submits it. */
   readonly trace?: string | undefined
+  /** How it is combined with other submits, or held apart from them. Its id was minted for the submit then. */
+  readonly shaping?: SubmitShaping | undefined
 }
+
+/** The key by which a submit is shaped, and how. */
+export type SubmitShaping = { readonly key: string } & (
+  | { readonly kind: 'debounce'; readonly waitMs: number; readonly maxMs: number }
+  | { readonly kind: 'throttle'; readonly everyMs: number }
+  | { readonly kind: 'singleton'; readonly ifTaken: 'join' | 'reject' | 'replace' }
+  | { readonly kind: 'order'; readonly onFailure: OrderFailure }
+)
 
 /** What a submit does if its id exists, whatever its input. */
 export type IfExists = 'join' | 'reject' | 'replace' | 'after'
@@ -70,7 +89,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     createdAt: tx.now,
     changedAt: tx.now,
     startedAt: undefined,
-    state: firstState(tx, input.delayMs),
+    state: firstState(tx, input),
     next: 'initial',
     epoch,
     attempt: undefined,
@@ -103,6 +122,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     awaitedBy: undefined,
     trace: input.trace,
     retentions: input.retentions,
+    shaping: undefined,
   }
 }
 
@@ -119,9 +139,9 @@ function shortestRetention({ retentionMs, retentions }: CreateInput): number {
 }
 
 /** State and index follow from this one comparison, so a delay of zero cannot lose the execution. */
-function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
+function firstState(tx: Tx, { delayMs, shaping }: CreateInput): ExecutionState {
   if (delayMs === undefined || delayMs <= 0) return { phase: 'eligible' }
-  return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }
+  return { phase: 'delayed', until: tx.now + delayMs, cause: shaping?.kind === 'debounce' ? 'debounce' : 'submitted' }
 }
 
 export function storeExecution(tx: Tx, execution: Execution, input: CreateInput): void {

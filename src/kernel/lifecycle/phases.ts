@@ -64,7 +64,10 @@ export interface Requeue {
   readonly by?: string | undefined
 }
 
-function blockedBy(by: 'dependencies' | 'hold'): ExecutionState {
+/** What blocks an execution without a gate. */
+type BlockedBy = 'dependencies' | 'hold' | 'order'
+
+function blockedBy(by: BlockedBy): ExecutionState {
   return { phase: 'blocked', by, gate: undefined }
 }
 
@@ -132,6 +135,19 @@ export function unblock(tx: Tx, execution: Execution): void {
   tx.emit('execution_unblocked', execution, { until: isDelayed ? delay.until : undefined })
 }
 
+/** The `effect` of the events of an execution that waits for earlier ones of its shaping key. */
+export const IN_LINE = 'in_line'
+
+/** Lets an execution run that is the first of its shaping key now. The rest of its delay applies. */
+export function releaseFromLine(tx: Tx, execution: Execution): void {
+  const until = execution.shaping?.notBefore
+  const isDelayed = until !== undefined && until > tx.now
+  execution.state = isDelayed ? { phase: 'delayed', until, cause: 'submitted' } : { phase: 'eligible' }
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_unblocked', execution, { until: isDelayed ? until : undefined })
+}
+
 /** Stores the rest of a delay in the membership, so that it still applies when the member is unblocked. */
 function keepDelay(execution: Execution): void {
   const { state, member } = execution
@@ -146,8 +162,8 @@ export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold')
   tx.emit('execution_blocked', execution, { reason: by })
 }
 
-/** Blocks a member of a new graph before it is first written. Emits nothing. The caller counts and puts the execution. */
-export function blockNew(execution: Execution, by: 'dependencies' | 'hold'): void {
+/** Blocks an execution before it is first written. Emits nothing. The caller counts and puts the execution. */
+export function blockNew(execution: Execution, by: BlockedBy): void {
   keepDelay(execution)
   execution.state = blockedBy(by)
 }
@@ -157,17 +173,13 @@ export function waitForDependencies(execution: Execution): void {
   if (execution.state.phase === 'blocked') execution.state = blockedBy('dependencies')
 }
 
-/** Makes an ended member eligible again, or blocked by what `by` names. The caller counts it in its flow. */
-export function reviveMember(
-  tx: Tx,
-  execution: Execution,
-  request: ReplayRequest,
-  by: 'dependencies' | 'hold' | undefined,
-): void {
+/** Makes an ended execution eligible again, or blocked by what `by` names. The caller counts a member in its flow. */
+export function revive(tx: Tx, execution: Execution, request: ReplayRequest, by: BlockedBy | undefined): void {
   execution.state = by === undefined ? { phase: 'eligible' } : blockedBy(by)
   execution.changedAt = tx.now
   tx.put(execution)
-  tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by })
+  const effect = by === 'order' ? IN_LINE : undefined
+  tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by, effect })
 }
 
 /**

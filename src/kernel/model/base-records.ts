@@ -71,7 +71,7 @@ export type Tag = Infer<typeof tag>
 
 export const tagList = list(tag)
 
-export const delayCause = word(['submitted', 'retry', 'worker', 'resume'])
+export const delayCause = word(['submitted', 'retry', 'worker', 'resume', 'debounce'])
 
 export type DelayCause = Infer<typeof delayCause>
 

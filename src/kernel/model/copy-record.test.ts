@@ -33,6 +33,7 @@ const REPLACED = [
   'passes',
   'unadmitted',
   'schedule',
+  'shaping',
 ]
 /** Types of records without anything that an operation changes in place. */
 const REPLACED_WHOLE: readonly string[] = [
@@ -50,6 +51,7 @@ const REPLACED_WHOLE: readonly string[] = [
   'reservation',
   'charge',
   'past_period',
+  'shaping_key',
 ]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 

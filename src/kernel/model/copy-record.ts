@@ -56,6 +56,7 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'reservation':
     case 'charge':
     case 'past_period':
+    case 'shaping_key':
       return { ...record }
   }
 }

@@ -52,6 +52,7 @@ export const eventTypes = [
   'budget_changed',
   'budget_warned',
   'budget_breached',
+  'order_continued',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]

@@ -30,6 +30,7 @@ import {
 import type { Infer, InferRecord } from './field-kinds.ts'
 import { membership } from './flow-schema.ts'
 import { journal } from './journal-schema.ts'
+import { shapedBy } from './shaping-schema.ts'
 
 const lease = object({
   id: text,
@@ -78,7 +79,7 @@ const unwinding = frozenObject({
 /** An execution that is about to end, and whose handler may undo its steps before. */
 export type Unwinding = Infer<typeof unwinding>
 
-const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'operator'])
+const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold', 'order'], ['budget', 'operator'])
 
 export type BlockCause = Infer<typeof blockCause>
 
@@ -329,6 +330,8 @@ export const execution = record('execution', {
   trace: rare(text),
   /** Instead of the retention, for some outcomes. */
   retentions: rare(retentions),
+  /** The key by which its submit was shaped. */
+  shaping: rare(shapedBy),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

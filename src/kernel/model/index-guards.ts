@@ -20,7 +20,7 @@ import { SEPARATOR, nameStart } from './names.ts'
 
 export type IndexGuard =
   /** A record that the name of the index identifies. */
-  | { readonly kind: 'record'; readonly type: 'execution' | 'flow' | 'gauge'; readonly id: string }
+  | { readonly kind: 'record'; readonly type: 'execution' | 'flow' | 'gauge' | 'shaping_key'; readonly id: string }
   /**
    * The flow that the record of this execution names. If the execution is absent or no member, its own record guards
    * the index: an edge needs two members, and becoming a member writes the record.
@@ -54,6 +54,8 @@ export function guardOf(index: string): IndexGuard {
       return { kind: 'flow_of', executionId: owner }
     case '@holders':
       return { kind: 'record', type: 'gauge', id: owner }
+    case 'line':
+      return { kind: 'record', type: 'shaping_key', id: owner }
     // An execution is added together with a write of its gate, so that a gate is not removed before it.
     case 'gated':
     case 'ready':
@@ -95,6 +97,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case 'lane':
     case 'tag':
     case 'firings':
+    case 'line':
     case 'members':
     case CREATED_INDEX:
     case SIBLING_CANCELS_INDEX:

@@ -1,7 +1,7 @@
 /** The names of the indexes. An index is an ordered set of ids; `rules/index-entries.ts` derives its members from records. */
 import type { PublicState } from './public-state.ts'
 import { SEPARATOR, joinName, keptNames, nameStart } from './names.ts'
-import type { RecordType } from './records.ts'
+import type { RecordType, ShapingKind } from './records.ts'
 
 /** All executions of the partition, by creation. */
 export const CREATED_INDEX = 'created'
@@ -86,6 +86,9 @@ export const CHARGES_INDEX = '@charges'
 
 /** The sums of all periods that have ended. */
 export const PAST_PERIODS_INDEX = '@past_periods'
+
+/** The keys by which submits are shaped. */
+export const SHAPING_KEYS_INDEX = '@shaping_keys'
 
 const TIMERS_PREFIX = '@due' + SEPARATOR
 
@@ -209,6 +212,16 @@ export function consumerId(namespace: string, name: string): string {
 /** The executions that a schedule has created, by creation. */
 export function firingsIndex(schedule: string): string {
   return joinName('firings', schedule)
+}
+
+/** The id of a shaping key. The executions of an order may be of several tasks. */
+export function shapingKeyId(namespace: string, kind: ShapingKind, task: string, key: string): string {
+  return [namespace, kind, kind === 'order' ? '' : task, key].join(SEPARATOR)
+}
+
+/** The executions that wait for earlier ones of their shaping key, by place. */
+export function lineIndex(shapingKey: string): string {
+  return joinName('line', shapingKey)
 }
 
 export function queueId(lane: string, className: string): string {

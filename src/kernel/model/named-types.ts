@@ -11,6 +11,7 @@ import {
   LANES_INDEX,
   ROTATIONS_INDEX,
   SCHEDULES_INDEX,
+  SHAPING_KEYS_INDEX,
   SHARES_INDEX,
   GATES_INDEX,
   GAUGES_INDEX,
@@ -46,6 +47,7 @@ export type NamedType = Extract<
   | 'charge'
   | 'past_period'
   | 'consumer'
+  | 'shaping_key'
 >
 
 export interface NamedTypeEntry {
@@ -75,6 +77,7 @@ export const namedTypes: readonly NamedTypeEntry[] = [
   { type: 'reservation', families: ['q'], all: RESERVATIONS_INDEX, isTimed: true, further: [] },
   { type: 'charge', families: ['q'], all: CHARGES_INDEX, isTimed: true, further: [] },
   { type: 'past_period', families: ['q'], all: PAST_PERIODS_INDEX, isTimed: false, further: [] },
+  { type: 'shaping_key', families: ['fp'], all: SHAPING_KEYS_INDEX, isTimed: true, further: [] },
   { type: 'duties', families: ['m'], all: DUTIES_INDEX, isTimed: false, further: [] },
   { type: 'consumer', families: ['m'], all: CONSUMERS_INDEX, isTimed: false, further: [] },
 ]

@@ -25,4 +25,5 @@ const blockedStates: Readonly<Record<BlockCause, PublicState>> = {
   dependencies: 'waiting_dependencies',
   limit: 'rate_limited',
   hold: 'waiting',
+  order: 'waiting_dependencies',
 }

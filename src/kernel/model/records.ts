@@ -20,6 +20,8 @@ import { worker } from './worker-schema.ts'
 import type { Worker } from './worker-schema.ts'
 import { schedule } from './schedule-schema.ts'
 import type { Schedule } from './schedule-schema.ts'
+import { shapingKey } from './shaping-schema.ts'
+import type { ShapingKey } from './shaping-schema.ts'
 import { gate, gauge, holding, limit } from './limit-schema.ts'
 import type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 import { account, budget, charge, pastPeriod, reservation } from './budget-schema.ts'
@@ -97,6 +99,7 @@ export type { Gate, Gauge, Holding, Limit } from './limit-schema.ts'
 export type { Consumer } from './consumer-schema.ts'
 export type { Account, Budget, Charge, PastPeriod, Reservation } from './budget-schema.ts'
 export type { Schedule } from './schedule-schema.ts'
+export type { OrderFailure, ShapedBy, ShapingKey, ShapingKind } from './shaping-schema.ts'
 
 /** The schema of each record type. */
 export const recordSchemas = {
@@ -126,6 +129,7 @@ export const recordSchemas = {
   reservation,
   charge,
   past_period: pastPeriod,
+  shaping_key: shapingKey,
 }
 
 export interface RecordTypes {
@@ -155,6 +159,7 @@ export interface RecordTypes {
   reservation: Reservation
   charge: Charge
   past_period: PastPeriod
+  shaping_key: ShapingKey
 }
 
 export type RecordType = keyof RecordTypes

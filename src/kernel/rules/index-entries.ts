@@ -22,6 +22,7 @@ import {
   LANES_INDEX,
   ROTATIONS_INDEX,
   SCHEDULES_INDEX,
+  SHAPING_KEYS_INDEX,
   SHARES_INDEX,
   CONSUMERS_INDEX,
   ACCOUNTS_INDEX,
@@ -47,6 +48,7 @@ import {
   inboundIndex,
   bufferedSignalsIndex,
   laneIndex,
+  lineIndex,
   membersIndex,
   outboundIndex,
   readyIndex,
@@ -72,6 +74,7 @@ import type {
   Membership,
   Queue,
   Schedule,
+  ShapingKey,
   Share,
   Worker,
 } from '../model/records.ts'
@@ -97,11 +100,16 @@ function timedEntry(execution: Execution): IndexEntry | undefined {
   const due = dueAt(execution)
   if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
   // A member is removed with its flow, and the result of a child is kept for its parent.
-  if (state.phase === 'ended' && execution.member === undefined && !isKeptForParent(execution)) {
+  if (state.phase === 'ended' && execution.member === undefined && !isKept(execution)) {
     const keptMs = execution.removed === undefined ? keptMsOf(execution) : (execution.dedupeMs ?? 0)
     return { index: PURGE_INDEX, score: state.at + keptMs, id: execution.id }
   }
   return undefined
+}
+
+/** Whether an ended execution stays beyond its retention. */
+function isKept(execution: Execution): boolean {
+  return isKeptForParent(execution) || execution.shaping?.holdsBack === true
 }
 
 function executionEntries(execution: Execution): IndexEntry[] {
@@ -115,6 +123,9 @@ function executionEntries(execution: Execution): IndexEntry[] {
   const { state } = execution
   if (state.phase === 'blocked' && state.gate !== undefined) {
     entries.push({ index: gatedIndex(state.gate), score: claimScore(execution), id })
+  }
+  if (state.phase === 'blocked' && state.by === 'order' && execution.shaping !== undefined) {
+    entries.push({ index: lineIndex(execution.shaping.id), score: execution.shaping.place ?? 0, id })
   }
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
   if (execution.schedule !== undefined) {
@@ -293,6 +304,11 @@ function pastPeriodEntries({ id, root, name, key, since }: PastPeriod): IndexEnt
   ]
 }
 
+function shapingKeyEntries({ id, removeAt }: ShapingKey): IndexEntry[] {
+  const all = { index: SHAPING_KEYS_INDEX, score: 0, id }
+  return removeAt === undefined ? [all] : [all, { index: timersIndex('shaping_key'), score: removeAt, id }]
+}
+
 export function entriesOf(record: AnyRecord): IndexEntry[] {
   switch (record.type) {
     case 'execution':
@@ -345,6 +361,8 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return chargeEntries(record)
     case 'past_period':
       return pastPeriodEntries(record)
+    case 'shaping_key':
+      return shapingKeyEntries(record)
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

@@ -1,6 +1,6 @@
 /** Submits executions, reads them and acts on them. */
 import { z } from 'zod'
-import { task, unwrap } from '../../client/index.ts'
+import { shapingNames, task, unwrap } from '../../client/index.ts'
 import type { Client, SubmitOptions } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { LANE_BYTES, NAME_BYTES, PAYLOAD_BYTES, PRIORITY_MAX } from '../../kernel/limits.ts'
@@ -56,6 +56,7 @@ const SUBMIT_ERRORS = [
   'lane_draining',
   'lane_disabled',
   'level_too_low',
+  'singleton_taken',
 ] as const
 
 const accepted = z.object({ kind: z.string() })
@@ -274,6 +275,28 @@ export const executionRoutes = [
     },
   }),
   route({
+    name: 'continueOrder',
+    method: 'POST',
+    path: '/v1/executions/{id}/continue-order',
+    tag: 'executions',
+    summary: 'Let the executions of an order run that wait behind a failed one',
+    access: 'operator',
+    scope: 'namespace',
+    body: z.strictObject({ reason: reason.optional(), by }).optional(),
+    errors: ['execution_not_found'],
+    answers: {
+      200: json(
+        z.object({ kind: z.enum(['order_continued', 'order_not_held']) }),
+        'They run, or it held back no other execution.',
+      ),
+    },
+    handle: async ({ client, params, principal, body }) => {
+      const { by: who, ...rest } = body ?? {}
+      const kind = await client.continueOrder(params.id, drop({ ...rest, by: actorOf(principal, who) }))
+      return { status: 200, body: { kind } }
+    },
+  }),
+  route({
     name: 'changePriority',
     method: 'PUT',
     path: '/v1/executions/{id}/priority',
@@ -348,13 +371,15 @@ export const executionRoutes = [
 async function submit(client: Client, body: Submission, repeat: Repeatable) {
   const { task: name, version, input, inputBytes, fairness, limits, delayUntil, ...options } = body
   const definition = task(name, drop({ version, fairness: shareOf(fairness) }))
-  const id = options.id ?? repeat.key
+  // The id of a shaped submit follows from its key and the request.
+  const isShaped = shapingNames.some((kind) => options[kind] !== undefined)
+  const id = options.id ?? (isShaped ? undefined : repeat.key)
   const settings: Omit<SubmitOptions, 'tx'> = {
     ...drop({ ...options, id, delay: delayOf(options.delay, delayUntil) }),
     limits: limitUsesOf(limits) ?? [],
   }
   // A submit with an id of its own and a key is recognised by the key when it is repeated, whatever ifExists is.
-  const requestId = options.id === undefined ? undefined : repeat.requestId
+  const requestId = options.id === undefined && !isShaped ? undefined : repeat.requestId
   const { executionId, kind, state, at } = await client.submitOnce(
     requestId,
     definition,

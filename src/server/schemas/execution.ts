@@ -5,6 +5,28 @@ import { anyJson, base64, duration, instant, key, tags } from './common.ts'
 import { valuesWithheld } from './value.ts'
 import { workFields } from './submission-parts.ts'
 
+const onFailure = z.enum(['continue', 'block']).optional()
+
+/** At most one, without an id. */
+const shaping = {
+  debounce: z
+    .strictObject({ key, wait: duration, max: duration.optional() })
+    .optional()
+    .describe('The last input of its key wins, and starts after silence.'),
+  throttle: z
+    .strictObject({ key, every: duration })
+    .optional()
+    .describe('The first submit of its key starts, and later ones of the period join it.'),
+  singleton: z
+    .strictObject({ key, ifTaken: z.enum(['join', 'reject', 'replace']).optional() })
+    .optional()
+    .describe('At most one execution of its key runs.'),
+  order: z
+    .strictObject({ key, onFailure })
+    .optional()
+    .describe('The executions of its key run one after the other; with `block`, a failure holds back the rest.'),
+}
+
 export const submission = z
   .strictObject({
     ...workFields,
@@ -13,6 +35,7 @@ export const submission = z
     dedupe: duration.optional().describe('How long after its end the id stays taken.'),
     delay: duration.optional(),
     delayUntil: instant.optional().describe('When it may run at the earliest, instead of a delay.'),
+    ...shaping,
   })
   .meta({ id: 'Submission' })
 
@@ -78,6 +101,10 @@ export const executionSummary = z
     lane: z.string(),
     needs: z.array(z.string()),
     state,
+    shaping: z
+      .object({ kind: z.enum(['debounce', 'throttle', 'singleton', 'order']), key: z.string(), holdsBack: z.boolean() })
+      .optional()
+      .describe('The key by which its submit was shaped.'),
     priority: z.int(),
     tags,
     attempt: z.int(),

@@ -26,6 +26,7 @@ import type {
   Reservation,
   Rotation,
   Schedule,
+  ShapingKey,
   Share,
   Signal,
   Step,
@@ -287,6 +288,16 @@ const pastPeriodColumns: readonly Column<PastPeriod>[] = [
   { name: 'since', type: 'integer', value: (past) => past.since },
 ]
 
+const shapingKeyColumns: readonly Column<ShapingKey>[] = [
+  { name: 'namespace', type: 'text', value: (key) => key.namespace },
+  { name: 'kind', type: 'text', value: (key) => key.kind },
+  { name: 'task', type: 'text', value: (key) => key.task },
+  { name: 'key', type: 'text', value: (key) => key.key },
+  { name: 'current_id', type: 'text', value: (key) => key.current },
+  { name: 'until', type: 'integer', value: (key) => key.until },
+  { name: 'held_since', type: 'integer', value: (key) => key.heldSince },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -318,6 +329,7 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   reservation: reservationColumns,
   charge: chargeColumns,
   past_period: pastPeriodColumns,
+  shaping_key: shapingKeyColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

@@ -22,6 +22,7 @@ import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
 import { consumerTrials } from './consumer-trials.ts'
 import { scheduleTrials } from './schedule-trials.ts'
+import { shapingTrials } from './shaping-trials.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
@@ -44,6 +45,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(scheduleTrials)
   .concat(consumerTrials)
   .concat(budgetTrials)
+  .concat(shapingTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(childSituations).concat(members)

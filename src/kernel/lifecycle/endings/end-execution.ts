@@ -5,6 +5,7 @@ import { resolveChild } from '../children/resolve-child.ts'
 import { countChange } from '../flow-counts.ts'
 import { beginFollowUp } from '../follow-up.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
+import { leaveLine, skipLine } from '../shaping/line.ts'
 import { wakeSchedule } from '../schedules/wake-schedule.ts'
 import { enterEnded, wakeToUnwind } from '../phases.ts'
 import type { Ending, Stop } from '../phases.ts'
@@ -18,6 +19,7 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
   if (execution.member !== undefined) resolveMember(tx, execution, before)
   if (execution.parent !== undefined) resolveChild(tx, execution)
   if (execution.awaitedBy !== undefined) wakeSchedule(tx, execution, execution.awaitedBy)
+  if (execution.shaping !== undefined) leaveLine(tx, execution, execution.shaping)
   // The journal of the next run would not know of children that are still to be cancelled.
   if (execution.followUp !== undefined && execution.journal?.childCancels === undefined) {
     beginFollowUp(tx, execution, execution.followUp)
@@ -78,6 +80,7 @@ export function stopExecution(tx: Tx, execution: Execution, stop: Stop, how: Lea
     return 'ended'
   }
   const before = bucketOf(execution)
+  if (execution.shaping !== undefined) skipLine(tx, execution)
   wakeToUnwind(tx, execution, stop, how)
   if (execution.member !== undefined) countChange(tx, execution, before)
   return 'unwinding'

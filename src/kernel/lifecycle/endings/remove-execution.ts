@@ -2,11 +2,15 @@
 import { payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
 import { cancelChildren } from './cancel-children.ts'
+import { continueLine } from '../shaping/line.ts'
 import { removeJournal } from '../journal/sweep-journal.ts'
 import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import type { IndexEntry } from '../../model/order.ts'
+
+/** The shaping key and the next execution of it. */
+const LINE_WORK = 2
 
 /**
  * Removes an execution with its attempts, blobs and journal, as far as the operation has room. Returns true once nothing
@@ -24,8 +28,11 @@ export function removeExecution(tx: Tx, execution: Execution): boolean {
     if (execution.journal?.childCancels !== undefined || !removeJournal(tx, execution)) return false
   }
   const attempts = attemptsOf(tx, execution)
-  if (tx.room() < attempts.length + 2) return false
+  const lineWork = execution.shaping?.holdsBack === true ? LINE_WORK : 0
+  if (tx.room() < attempts.length + 2 + lineWork) return false
   removeParts(tx, execution, attempts)
+  // An operator may remove what holds back others.
+  continueLine(tx, execution)
   if (keepsId(tx, execution)) keepIdOnly(tx, execution)
   else tx.remove('execution', execution.id)
   return true

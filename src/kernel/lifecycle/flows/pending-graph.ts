@@ -19,7 +19,7 @@ const NODE_WORK = 3
 const EDGE_WORK = 3
 
 /** The part of a submit that a node stores; the rest is that of its flow, with which it is removed, or stored as bytes. */
-type NodeSettings = Omit<CreateInput, 'namespace' | 'payload' | 'ifExists' | 'schedule' | 'retentions'>
+type NodeSettings = Omit<CreateInput, 'namespace' | 'payload' | 'ifExists' | 'schedule' | 'retentions' | 'shaping'>
 
 /** Every setting by its name, so that the compiler reports one that a node would lose. */
 type AllSettings = { readonly [K in keyof Required<NodeSettings>]: NodeSettings[K] }

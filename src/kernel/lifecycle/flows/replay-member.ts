@@ -10,7 +10,7 @@ import { countEffect, edgeEffect, newGroup, uncountEffect, verdictOf } from '../
 import type { EdgeEffect } from '../../rules/edge-group.ts'
 import { shiftCount } from '../flow-counts.ts'
 import { reopenFlow } from '../flow-phases.ts'
-import { reviveMember } from '../phases.ts'
+import { revive } from '../phases.ts'
 import { CONDITION_NOT_MET, isExcused, mayGrow, standingOf } from '../../rules/flow-state.ts'
 import { inboundEdges } from './inbound.ts'
 import { enterEdgeState } from './resolve-edges.ts'
@@ -143,7 +143,7 @@ export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: M
   prepareReplay(tx, execution, request)
   const mustWait = recomputed.group?.verdict === 'pending' && recomputed.group.total > 0
   const isHeld = isSubtree || flow.state.phase === 'held'
-  reviveMember(tx, execution, request, mustWait ? 'dependencies' : isHeld ? 'hold' : undefined)
+  revive(tx, execution, request, mustWait ? 'dependencies' : isHeld ? 'hold' : undefined)
   if (flow.state.phase === 'ended') reopenFlow(tx, flow)
   shiftCount(tx, flow, execution, before)
 }

@@ -51,6 +51,7 @@ export type WorkSettings = Omit<
   | 'ifExists'
   | 'schedule'
   | 'trace'
+  | 'shaping'
 >
 
 /** Every setting by its name, so that the compiler reports one that a schedule would lose. */

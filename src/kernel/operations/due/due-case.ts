@@ -65,3 +65,4 @@ export type DueCaseName =
   | 'budget_planning'
   | 'reservation_expiry'
   | 'charge_expiry'
+  | 'shaping_expiry'

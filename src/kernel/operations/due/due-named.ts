@@ -7,6 +7,7 @@ import { gaugeIdle } from './gauge-idle.ts'
 import { permitExpiry } from './permit-expiry.ts'
 import { reservationExpiry } from './reservation-expiry.ts'
 import { scheduleFiring } from './schedule-firing.ts'
+import { shapingExpiry } from './shaping-expiry.ts'
 import { unblock } from './unblock.ts'
 import { workerExpiry } from './worker-expiry.ts'
 import type { PartitionFamily } from '../../model/families.ts'
@@ -35,6 +36,7 @@ const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } 
   reservation: reservationExpiry,
   charge: chargeExpiry,
   past_period: undefined,
+  shaping_key: shapingExpiry,
 }
 
 /** The types whose timers a pass over a partition handles. */

@@ -1,20 +1,18 @@
 /** Creates an execution. Idempotent per id; `ifExists` and the input decide how a repeated id is handled. */
-import { payloadKeyOf } from '../../model/blob-keys.ts'
-import { queueOf, refuseQueues, registerQueue, removeEmptyQueues, enterQueue } from '../../lifecycle/queues.ts'
+import { queueOf, refuseQueues, removeEmptyQueues, enterQueue } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { isKeptForParent } from '../../rules/execution-state.ts'
-import { nextJournal } from '../../rules/journal-ids.ts'
-import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'
+import { replacementOf } from '../../lifecycle/endings/replacement.ts'
 import { refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
-import { isPastRequest, nextRun, runOnceMore, setFollowUp, withPast } from '../../lifecycle/follow-up.ts'
+import { isPastRequest, nextRun, runOnceMore, setFollowUp } from '../../lifecycle/follow-up.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
-import { keepTurn } from '../../lifecycle/turns.ts'
 import { refuseHeld } from '../../lifecycle/lanes.ts'
+import { submitShaped } from '../../lifecycle/shaping/submit-shaped.ts'
 
 type CreatedKind = 'created' | 'replaced' | 'joined' | 'follow_up' | 'follow_up_replaced'
 
@@ -36,11 +34,12 @@ export type CreateResult =
       | 'too_many_needs'
       | 'lane_draining'
       | 'lane_disabled'
+      | 'singleton_taken'
     >
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
-  if (existing === undefined) return refuseHeld(tx, input) ?? storeNew(tx, newExecution(tx, input, 0), input)
+  if (existing === undefined) return createNew(tx, input)
   if (existing.requestId === input.requestId || isPastRequest(existing, input.requestId)) {
     return answer('created', existing)
   }
@@ -63,6 +62,12 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
     case 'after':
       return existing.removed === undefined ? runAfter(tx, existing, input) : createAnew(tx, existing, input)
   }
+}
+
+function createNew(tx: Tx, input: CreateInput): CreateResult {
+  if (input.shaping === undefined) return refuseHeld(tx, input) ?? storeNew(tx, newExecution(tx, input, 0), input)
+  const shaped = submitShaped(tx, input, input.shaping)
+  return shaped.kind === 'refused' ? shaped : answer(shaped.kind, shaped.execution)
 }
 
 /** Nothing but the id is left of an earlier execution. */
@@ -115,22 +120,7 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   if (existing.journal?.childCancels !== undefined) return refusedFor('children_stopping', existing)
   const refusal = refuseQueues(tx, [input])
   if (refusal !== undefined) return refusal
-  // Only an earlier run can have left attempts.
-  if (phase === 'ended' || existing.attempt !== undefined) removeAllButJournal(tx, existing)
-  else tx.forget(payloadKeyOf(existing))
-  const execution = newExecution(tx, input, existing.epoch)
-  const journal = existing.journal
-  if (journal !== undefined) execution.journal = nextJournal(journal)
-  if (phase === 'ended') execution.run = nextRun(existing)
-  else {
-    execution.run = existing.run
-    execution.createdAt = existing.createdAt
-    execution.followUp = existing.followUp
-    execution.payloadSlot = existing.payloadSlot
-  }
-  execution.pastRequests = withPast(existing, existing.requestId)
-  if (phase !== 'ended' && keepTurn(existing, execution)) registerQueue(tx, execution)
-  else enterQueue(tx, execution)
+  const execution = replacementOf(tx, existing, input)
   storeExecution(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) removeEmptyQueues(tx, existing.lane)
   tx.emit('execution_replaced', execution, { until: delayOf(execution) })

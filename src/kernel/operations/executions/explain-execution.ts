@@ -1,6 +1,14 @@
 /** Explains why an execution is not running: the facts, from which the client makes a sentence. */
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
-import { OPEN_EDGES, gatedIndex, inboundIndex, laneIndex, readyIndex, stepsIndex } from '../../model/indexes.ts'
+import {
+  OPEN_EDGES,
+  gatedIndex,
+  inboundIndex,
+  laneIndex,
+  lineIndex,
+  readyIndex,
+  stepsIndex,
+} from '../../model/indexes.ts'
 import type { LimitCause } from '../../model/limit-schema.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
 import type { Join, Step, StepKind, TimeoutBehaviour } from '../../model/journal-schema.ts'
@@ -17,6 +25,7 @@ import type {
   Instant,
   LaneHold,
   Outcome,
+  ShapingKind,
   Unwinding,
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
@@ -74,6 +83,8 @@ export type Explanation =
       readonly group: EdgeGroup | undefined
       /** Set if a limit blocks it. */
       readonly limit: LimitBlock | undefined
+      /** Set if earlier executions of its shaping key block it. */
+      readonly line: LineBlock | undefined
     }
   | {
       readonly why: 'running'
@@ -131,6 +142,19 @@ export interface LimitBlock {
   /** When the next executions are released. A release of permits may do it before. */
   readonly until: Instant
   /** Executions that wait for the same key in this partition and are released before it; counting stops at `aheadLimit`. */
+  readonly ahead: number
+  readonly aheadLimit: number
+}
+
+/** The line of a shaping key in which an execution waits. */
+export interface LineBlock {
+  readonly kind: ShapingKind
+  readonly key: string
+  /** The execution whose turn it is. */
+  readonly current: { readonly executionId: ExecutionId; readonly state: PublicState } | undefined
+  /** Since when the failure of that execution holds back the others. */
+  readonly heldSince: Instant | undefined
+  /** Executions that wait before it, without the current one; counting stops at `aheadLimit`. */
   readonly ahead: number
   readonly aheadLimit: number
 }
@@ -266,7 +290,24 @@ function explainBlocked(tx: Tx, execution: Execution, by: BlockCause, gateId: st
   }
   const group = execution.member?.group
   const limit = gateId === undefined ? undefined : limitBlockOf(tx, execution, gateId)
-  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group, limit }
+  const line = by === 'order' ? lineBlockOf(tx, execution) : undefined
+  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group, limit, line }
+}
+
+function lineBlockOf(tx: Tx, { id, shaping }: Execution): LineBlock {
+  const key = shaping === undefined ? undefined : tx.get('shaping_key', shaping.id)
+  if (shaping === undefined || key === undefined)
+    return tx.fault('an execution waits in a line that does not exist', id)
+  const current = key.current === undefined ? undefined : tx.get('execution', key.current)
+  const upToHere = tx.countUpTo({ index: lineIndex(key.id), to: shaping.place, limit: AHEAD_COUNT_MAX + 1 })
+  return {
+    kind: key.kind,
+    key: key.key,
+    current: current === undefined ? undefined : { executionId: current.id, state: publicState(current.state) },
+    heldSince: key.heldSince,
+    ahead: Math.max(0, upToHere - 1),
+    aheadLimit: AHEAD_COUNT_MAX,
+  }
 }
 
 function limitBlockOf(tx: Tx, execution: Execution, gateId: string): LimitBlock {

@@ -12,7 +12,8 @@ import { findStep } from '../../lifecycle/find-step.ts'
 import type { StepKind } from '../../model/journal-schema.ts'
 import { isKeptForParent } from '../../rules/execution-state.ts'
 import { REPLAY_CAP } from '../../limits.ts'
-import { makeEligible } from '../../lifecycle/phases.ts'
+import { makeEligible, revive } from '../../lifecycle/phases.ts'
+import { rejoinLine } from '../../lifecycle/shaping/line.ts'
 import type { Execution, ExecutionId, Flow } from '../../model/records.ts'
 import { prepareReplay } from '../../lifecycle/prepare-replay.ts'
 import { refused, refusedFor } from '../../results.ts'
@@ -79,8 +80,17 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
 
   cutSteps(execution, cut)
   prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
+  if (mustWait(tx, execution)) {
+    revive(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by }, 'order')
+    return { kind: 'replayed', replayCount: execution.replayCount }
+  }
   makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
   return { kind: 'replayed', replayCount: execution.replayCount }
+}
+
+/** Whether another execution of its shaping key must end first. */
+function mustWait(tx: Tx, execution: Execution): boolean {
+  return execution.shaping?.place !== undefined && rejoinLine(tx, execution, execution.shaping)
 }
 
 interface Replay {

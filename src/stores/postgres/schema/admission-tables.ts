@@ -86,6 +86,17 @@ const consumer = namedTable(
 const duties = namedTable('duties', 'engine_count integer not null check (engine_count >= 0)')
 
 /** A store that is in use gets the partitions of the new families. A new store gets all its partitions with its settings. */
+const shapingKey = namedTable(
+  'shaping_key',
+  `namespace text not null,
+    kind text not null check (kind in ('debounce', 'throttle', 'singleton', 'order')),
+    task text,
+    key text not null,
+    current_id text,
+    until bigint,
+    held_since bigint`,
+)
+
 const partitions = `
   insert into $schema.partition (number, name)
     select p.number, p.name from (values ${partitionRows()}) as p (number, name)
@@ -119,10 +130,11 @@ export const admission = [
   streams,
   scheduleTable,
   budgets,
+  shapingKey,
   partitions,
 ].join('')
 
 /** The events of workers, lanes, schedules and budgets, behind those of earlier steps. */
 export const admissionEvents =
   ',worker_registered,worker_unregistered,worker_draining,worker_lost,worker_dead,lane_changed' +
-  ',schedule_changed,schedule_skipped,budget_changed,budget_warned,budget_breached'
+  ',schedule_changed,schedule_skipped,budget_changed,budget_warned,budget_breached,order_continued'

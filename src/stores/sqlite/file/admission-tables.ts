@@ -81,6 +81,17 @@ const consumer = namedTable(
 
 const duties = namedTable('duties', 'engine_count integer not null check (engine_count >= 0)')
 
+const shapingKey = namedTable(
+  'shaping_key',
+  `namespace text not null,
+    kind text not null check (kind in ('debounce', 'throttle', 'singleton', 'order')),
+    task text,
+    key text not null,
+    current_id text,
+    until integer,
+    held_since integer`,
+)
+
 export const admission = [
   worker,
   share,
@@ -95,4 +106,5 @@ export const admission = [
   streams,
   scheduleTable,
   budgets,
+  shapingKey,
 ].join('')
