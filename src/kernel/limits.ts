@@ -156,6 +156,8 @@ export const AHEAD_COUNT_MAX = 1_000
 export const EXPLAIN_STEP_COUNT = 1_000
 /** Attempts in the history of an execution; older ones are removed, so that its removal fits one operation. */
 export const ATTEMPT_HISTORY_MAX = 50
+/** Executions whose waits are read at once by an operation that stops many. */
+export const WAIT_READ_COUNT = 40
 /** Records that handling one due execution puts or removes at most. */
 export const DUE_ITEM_WORK = 10
 /** Room that handling one due member of a flow, or one flow, should find. It does as much as there is room for. */

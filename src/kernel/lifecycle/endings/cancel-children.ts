@@ -2,12 +2,13 @@
 import { stepsIndex } from '../../model/indexes.ts'
 import { CANCEL_GRACE_DEFAULT_MS, CHILD_CANCEL_PAGE_COUNT, CHILD_CANCEL_WORK, CHILD_END_WORK } from '../../limits.ts'
 import type { Join, Step } from '../../model/journal-schema.ts'
-import type { Execution } from '../../model/records.ts'
+import type { Execution, ExecutionId } from '../../model/records.ts'
 import { mergeCancels } from '../../rules/child-cancels.ts'
 import { LOST_TO_FAILURE, LOST_TO_SIBLING } from '../../rules/flow-state.ts'
 import { journalOf, scopeOf, scopeOfStep, stepIdIn } from '../../rules/journal-ids.ts'
 import type { Tx } from '../../tx.ts'
 import { hasLiveLease, requestCancel } from '../cancel-request.ts'
+import { readWaitsAhead } from '../find-step.ts'
 import { beginFollowUp } from '../follow-up.ts'
 import { stopExecution } from './end-execution.ts'
 
@@ -31,12 +32,15 @@ export function cancelChildren(tx: Tx, execution: Execution): void {
   // The end of a child may decide a join, which makes more cancels pending: what is there after the loop is new.
   journalOf(execution).childCancels = undefined
   tx.put(execution)
-  for (const { step, reason } of openChildren(tx, page, pending.allTo)) {
+  const open = openChildren(tx, page, pending.allTo)
+  const ids = open.map(({ childId }) => childId)
+  for (const [i, { position, childId, reason }] of open.entries()) {
     if (tx.room() < CHILD_CANCEL_WORK + CHILD_END_WORK) {
-      from = step.position
+      from = position
       break
     }
-    const child = tx.get('execution', step.child?.executionId ?? '')
+    readWaitsAhead(tx, ids, i)
+    const child = tx.get('execution', childId)
     if (child !== undefined) stopChild(tx, child, reason)
   }
   // The end of a child may have changed the execution.
@@ -50,19 +54,21 @@ export function cancelChildren(tx: Tx, execution: Execution): void {
 }
 
 interface OpenChild {
-  readonly step: Step
-  /** Why its child is cancelled. */
+  readonly childId: ExecutionId
+  /** The position of its step in the journal of its parent. */
+  readonly position: number
+  /** Why it is cancelled. */
   readonly reason: string
 }
 
-/** Returns the steps of running children that are to be cancelled. */
+/** Returns the running children that are to be cancelled. */
 function openChildren(tx: Tx, page: readonly Step[], allTo: number): OpenChild[] {
   const found: OpenChild[] = []
   const joins = new Map<string, Step | undefined>()
   for (const step of page) {
     if (step.child === undefined || step.state.phase !== 'open') continue
     const reason = step.position < allTo ? PARENT_STOPPED : reasonForLoser(tx, step, joins)
-    if (reason !== undefined) found.push({ step, reason })
+    if (reason !== undefined) found.push({ childId: step.child.executionId, position: step.position, reason })
   }
   return found
 }

@@ -4,6 +4,7 @@
  * pass resumes it.
  */
 import { hasLiveLease, requestCancel } from '../cancel-request.ts'
+import { readWaitsAhead } from '../find-step.ts'
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, RESOLVE_EDGE_WORK, RESOLVE_RESERVE } from '../../limits.ts'
 import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
@@ -23,6 +24,7 @@ export function walkFlow(tx: Tx, flow: Flow): void {
   if (walk === undefined || walk.purpose === 'remove') return tx.fault('a flow has no walk to continue', flow.id)
   const from = walk.fromId === undefined ? undefined : { score: walk.fromRank ?? 0, id: walk.fromId }
   const page = tx.range({ index: membersIndex(flow.id), from, limit: MEMBER_PAGE_MAX + 1 })
+  const ids = page.map(({ id }) => id)
   for (let i = 0; i < page.length; i++) {
     const entry = page[i]
     if (entry === undefined) break
@@ -30,6 +32,7 @@ export function walkFlow(tx: Tx, flow: Flow): void {
       putFlow(tx, flow)
       return
     }
+    if (walk.purpose === 'cancel') readWaitsAhead(tx, ids, i)
     const member = tx.get('execution', entry.id)
     if (member === undefined) return tx.fault('a flow lists a member that does not exist', flow.id)
     if (!visit(tx, flow, walk, member)) {

@@ -14,6 +14,7 @@ import {
   SHARED_GROUP_MAX,
 } from '../../limits.ts'
 import { hasLiveLease, requestCancel } from '../cancel-request.ts'
+import { readWaitsAhead } from '../find-step.ts'
 import { hasCompensations, hasStepsToUndo } from '../../rules/execution-state.ts'
 import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
 import type { Edge, EdgeGroup, EdgeState, Execution, ExecutionId, Flow } from '../../model/records.ts'
@@ -271,12 +272,14 @@ function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
     to: OPEN_EDGES,
     limit: RESOLVE_PAGE_COUNT + 1,
   })
+  const ids = open.map(({ id }) => id)
   let isDone = open.length <= RESOLVE_PAGE_COUNT
   for (let i = 0; i < open.length && i < RESOLVE_PAGE_COUNT; i++) {
     if (tx.room() < RESOLVE_EDGE_WORK + RESOLVE_RESERVE) {
       isDone = false
       break
     }
+    readWaitsAhead(tx, ids, i)
     const siblingId = open[i]?.id ?? ''
     cancelLoser(tx, cascade, siblingId, downstream)
     group.owedFrom = siblingId
