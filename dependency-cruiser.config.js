@@ -26,6 +26,8 @@ const layers = {
   worker: ['kernel', 'runtime', 'options', 'stores', 'client'],
   fabric: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker'],
   server: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'fabric'],
+  // Types of the server alone: the client of the HTTP API loads nothing of it, which the test of its bundle checks.
+  http: ['kernel', 'client', 'server'],
   testing: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
   cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric', 'server'],
 }

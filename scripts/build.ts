@@ -27,6 +27,7 @@ await build({
         contract: 'src/contract.ts',
         worker: 'src/worker.ts',
         server: 'src/server.ts',
+        http: 'src/http.ts',
         'testing/index': 'src/testing/index.ts',
         'cli/main': 'src/cli/main.ts',
       },
