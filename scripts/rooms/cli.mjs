@@ -17,6 +17,7 @@ export const cli = {
     'commands/limits': command,
     'commands/tokens': command,
     'commands/schedules': command,
+    'commands/budgets': command,
     'commands/waits': command,
     'commands/workers': command,
   },

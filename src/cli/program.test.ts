@@ -11,6 +11,7 @@ const COMMANDS = [
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['lanes limit', 'lanes unlimit'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
+  ...['budgets', 'budgets show', 'budgets history', 'budgets raise', 'budgets reset', 'budgets freeze', 'budgets open'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['events', 'consumers', 'consumers show', 'consumers seek', 'consumers delete'],

@@ -10,6 +10,7 @@ import { flowCommand } from './commands/flows/flow.ts'
 import { framesCommand } from './commands/frames.ts'
 import { keysCommand } from './commands/keys/keys.ts'
 import { lanesCommand } from './commands/lanes/lanes.ts'
+import { budgetsCommand } from './commands/budgets/budgets.ts'
 import { limitsCommand } from './commands/limits/limits.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -91,6 +92,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     whyCommand(shell),
     lanesCommand(shell),
     limitsCommand(shell),
+    budgetsCommand(shell),
     workersCommand(shell),
     schedulesCommand(shell),
     keysCommand(shell),

@@ -71,6 +71,7 @@ export type { HoldLaneOptions, LaneHandle, LaneStatus } from './lanes/lane-handl
 export type { LaneSummary } from './lanes/lane-listing.ts'
 export type { ClaimedLease } from './leases/lease-calls.ts'
 export type { LimitDescription } from './limits/limit-listing.ts'
+export type { BudgetDescription, BudgetInfo, LedgerEntry } from './budgets/budget-listing.ts'
 
 export type { ExecutionPage, ListOptions } from './lists/listing.ts'
 export type { SignalSummary, StepSummary } from './lists/step-listing.ts'
