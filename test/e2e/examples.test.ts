@@ -120,6 +120,13 @@ test.each([
       "the limit 'crm': ada holds it back for ten minutes (the provider is down)\nlater\n",
     ],
   ],
+  [
+    'token-budget',
+    [
+      'a summary for bees\n2600 tokens are spent by all tenants\nthe first question is for the large model\n',
+      "budget 'agents' has spent 0 and reserved 0 of 1000000 cost, and 2500000 are asked for\nthe research is done\n",
+    ],
+  ],
   ['billing-consumer', ['charged 500 cents at try 2\nwithout a process, events wait\n', '3 orders are charged']],
   ['live-progress', ['#######... 75 % 150 of 200 rows\n########## 100 % 200 of 200 rows\n200 rows']],
   [
