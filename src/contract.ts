@@ -103,6 +103,7 @@ export type {
   Unanswered,
 } from './client/define/signal-wait.ts'
 export type { TaskPolicy, TaskSettings, TimeoutOptions } from './client/define/task-settings.ts'
+export type { BatchContext, BatchFunction, BatchItem, BatchOptions } from './client/define/batch.ts'
 export { task } from './client/define/task.ts'
 export type {
   AnySignals,

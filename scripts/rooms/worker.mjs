@@ -3,6 +3,7 @@ export const worker = {
   rooms: {
     store: [],
     metrics: [],
+    batch: [],
     lease: ['served-task', 'store', 'metrics'],
     permits: ['store', 'lease'],
     claim: ['served-task', 'store', 'lease', 'permits'],

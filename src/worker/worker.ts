@@ -20,6 +20,7 @@ import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
 import { Registration } from './registry/registration.ts'
 import { workerFacts } from './registry/worker-facts.ts'
+import { BatchCollector } from './batch/batch-collector.ts'
 import { ServedTask } from './served-task.ts'
 import type { WorkerScope } from './served-task.ts'
 import { onShutdownSignal } from './shutdown-signals.ts'
@@ -66,7 +67,7 @@ export class Worker implements AsyncDisposable {
     this.#log = options.log ?? silentLog
     this.#settings = settings
     const scope = scopeOf(client, settings)
-    const tasks = serveTasks(handlers, options, settings, scope)
+    const tasks = serveTasks(handlers, options, settings, { scope, runtime })
     this.#loop = new WorkLoop({
       batcher,
       tokens,
@@ -213,7 +214,7 @@ function serveTasks(
   handlers: readonly Handler[],
   options: WorkerOptions,
   settings: WorkerSettings,
-  scope: WorkerScope,
+  { scope, runtime }: { readonly scope: WorkerScope; readonly runtime: Runtime },
 ): ServedTask[] {
   if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isHandler)) {
     throw invalidInput('handlers', 'handlers must be a list of at least one handler: task(…).handle(…) makes one.')
@@ -222,12 +223,36 @@ function serveTasks(
   return handlers.map((handler) => {
     const { concurrency } = handler.options
     const limit = concurrency !== undefined && concurrency < settings.concurrency ? concurrency : undefined
-    const served = new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit, scope)
+    const served = new ServedTask(
+      handler,
+      composeHandler(options.middleware ?? [], runOf(handler, settings, runtime)),
+      limit,
+      scope,
+    )
     if (served.slots > settings.concurrency) throw tooManySlots(served, settings)
     if (served.versions.some((version) => versions.has(version))) throw twoHandlers(handler)
     for (const version of served.versions) versions.add(version)
     return served
   })
+}
+
+/** Returns what runs one execution: the handler, or the collector of its batches. */
+function runOf(
+  { task: { name }, options, batch, run }: Handler,
+  settings: WorkerSettings,
+  runtime: Runtime,
+): Handler['run'] {
+  if (batch === undefined) return run
+  const slots = Math.floor(settings.concurrency / (options.slots ?? 1))
+  const most = Math.min(slots, options.concurrency ?? slots)
+  if (batch.max > most) {
+    throw invalidInput(
+      'max',
+      `max of task '${name}' is ${batch.max}, but the worker runs ${most} of its executions at once: no batch could ever be full. Raise the concurrency, or lower max.`,
+    )
+  }
+  const collector = new BatchCollector(batch, runtime)
+  return (input, context) => collector.run(input, context)
 }
 
 function tooManySlots({ name, slots }: ServedTask, { concurrency }: WorkerSettings): EngineError {

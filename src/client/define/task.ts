@@ -6,6 +6,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { shape } from '../../options/shape.ts'
 import type { Check } from '../../options/shape.ts'
 import type { Jsonify } from './jsonify.ts'
+import { parseBatch } from './batch.ts'
+import type { BatchFunction, BatchHandling, BatchOptions } from './batch.ts'
 import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkList, checkObject, checkTagName, checkTaskName, invalidInput, show } from '../checks/names.ts'
@@ -140,6 +142,8 @@ export interface Handler {
   readonly task: AnyTask
   readonly options: HandlerOptions
   readonly run: (input: unknown, context: TaskContext) => Promise<unknown>
+  /** Set if a worker calls it for many executions at once, instead of `run`. */
+  readonly batch?: BatchHandling
 }
 
 /** Checks the shape rather than the class, since the handler may come from another copy of the library. */
@@ -183,6 +187,16 @@ export interface Task<
   readonly frames: Frames
   handle(run: HandlerFunction<Parsed, Returned, Inputs, Frames, Signals>): Handler
   handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs, Frames, Signals>): Handler
+  /**
+   * Handles many executions with one call. Each has its own lease, retries and outcome. There are no durable steps.
+   *
+   * @example
+   * const mailHandler = mail.handleBatch({ max: 50, wait: '200ms' }, async (items, { signal }) => {
+   *   const answers = await sendAll(items.map(({ input }) => input), signal)
+   *   return answers.map((answer) => (answer.ok ? answer.id : new Error(answer.reason)))
+   * })
+   */
+  handleBatch(options: BatchOptions & HandlerOptions, run: BatchFunction<Parsed, Returned>): Handler
   /** Carries types only; never set. */
   readonly types?: {
     readonly input: Input
@@ -288,8 +302,20 @@ export function task(
       checkHandlerOptions(handlerOptions, name)
       return { task: self, options: handlerOptions, run: async (input, context) => await run(input, context) }
     },
+    handleBatch: (
+      { max, wait, ...handlerOptions }: BatchOptions & HandlerOptions,
+      run: BatchFunction<unknown, unknown>,
+    ) => {
+      if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
+      checkHandlerOptions(handlerOptions, name)
+      return { task: self, options: handlerOptions, run: onlyInBatches, batch: parseBatch({ max, wait }, run) }
+    },
   }
   return Object.defineProperty(self, TASK_MARK, { value: true })
+}
+
+function onlyInBatches(): Promise<never> {
+  return Promise.reject(new TypeError('A handler of batches runs in a worker only.'))
 }
 
 function schemasOf(noun: string, checkName: Check = String): Check<InputSchemas> {
