@@ -2,7 +2,13 @@
 export * from './contract.ts'
 
 export { createFabric } from './fabric/fabric.ts'
-export type { EngineSettings, Fabric, FabricOptions, FabricWorkerOptions } from './fabric/fabric.ts'
+export type {
+  DeliverWebhooksOptions,
+  EngineSettings,
+  Fabric,
+  FabricOptions,
+  FabricWorkerOptions,
+} from './fabric/fabric.ts'
 export type { Middleware } from './worker/attempt/middleware.ts'
 export type { WorkerOptions } from './worker/worker-options.ts'
 export type { Settled } from './worker/attempt/report-outcome.ts'
@@ -12,6 +18,17 @@ export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './runtime/metrics.ts'
 export type { OpenTelemetryApi } from './runtime/tracing.ts'
 
+export type { WebhookDeliverer } from './fabric/webhooks/deliverer.ts'
+export type {
+  DefinedWebhook,
+  Delivery,
+  HoldWebhookOptions,
+  ListDeliveriesOptions,
+  RotateWebhookOptions,
+  WebhookCalls,
+  WebhookOptions,
+} from './client/webhooks/webhook-calls.ts'
+export type { WebhookSummary } from './client/webhooks/webhook-listing.ts'
 export type { Consumer } from './client/consumers/consumer.ts'
 export type { ConsumerHandle, SeekOptions } from './client/consumers/consumer-handle.ts'
 export type {

@@ -149,7 +149,6 @@ const summaries: Record<OperationName, string> = {
   seekConsumer: 'Moves a consumer to other positions of the event log.',
   deleteConsumer: 'Deletes a consumer with its positions.',
   describeConsumer: 'Returns a consumer with its positions and members.',
-  listConsumers: 'Lists consumers by namespace and name.',
   defineBudget: 'Creates a budget, or changes it: the change applies to the next admission of every key.',
   planBudget: 'Stores the next boundaries of a budget.',
   freezeBudget: 'Freezes a budget or opens it. A frozen budget reserves nothing and starts no new work.',
@@ -169,6 +168,9 @@ const summaries: Record<OperationName, string> = {
   reconcileBudgets:
     'Verifies that the sums of budgets match their ledgers and reservations, and corrects those that do not.',
   continueOrder: 'Lets the executions of an order run that wait behind a failed one.',
+  listConsumers: 'Lists consumers or webhooks by namespace and name.',
+  changeWebhook:
+    'Creates or changes a webhook, changes its secrets, disables or enables it, or notes how a delivery ended.',
   reconcileLimits:
     'Verifies that the counters of limits match the permits that are held, and corrects those that do not. Removes what is left of deleted limits.',
   reconcileBlocked:
@@ -220,6 +222,7 @@ const asideFromExecutions: readonly OperationName[] = [
   'settleReservation',
   'spendBudget',
   'reconcileBudgets',
+  'changeWebhook',
 ]
 
 const timedCases: Record<DueCaseName, string> = {

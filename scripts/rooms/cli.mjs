@@ -18,6 +18,7 @@ export const cli = {
     'commands/tokens': command,
     'commands/schedules': command,
     'commands/budgets': command,
+    'commands/webhooks': command,
     'commands/waits': command,
     'commands/workers': command,
   },

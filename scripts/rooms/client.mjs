@@ -20,6 +20,7 @@ export const client = {
     flows: ['checks', 'define', 'transport', 'events', 'executions', 'limits', 'session'],
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],
     lanes: ['checks', 'define', 'transport', 'limits', 'session'],
+    webhooks: ['checks', 'define', 'transport', 'tokens', 'events', 'consumers', 'executions', 'lists', 'session'],
     schedules: ['checks', 'define', 'transport', 'executions', 'limits', 'lists', 'session'],
   },
   /** The session joins the transport and the token signer; every capability is a set of functions over it. */

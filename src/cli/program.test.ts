@@ -15,6 +15,8 @@ const COMMANDS = [
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['events', 'consumers', 'consumers show', 'consumers seek', 'consumers delete'],
+  ...['webhooks', 'webhooks define', 'webhooks show', 'webhooks rotate', 'webhooks disable', 'webhooks enable'],
+  ...['webhooks delete', 'webhooks deliveries', 'webhooks redeliver', 'webhooks deliver'],
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],
   ...['workers', 'workers drain', 'workers dead'],
   ...['schedules', 'schedules show', 'schedules next', 'schedules pause', 'schedules resume'],

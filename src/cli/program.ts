@@ -28,6 +28,7 @@ import { tokensCommand } from './commands/tokens/tokens.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
 import { consumersCommand } from './commands/consumers/consumers.ts'
 import { eventsCommand } from './commands/events.ts'
+import { webhooksCommand } from './commands/webhooks/webhooks.ts'
 import { schedulesCommand } from './commands/schedules/schedules.ts'
 import { workersCommand } from './commands/workers/workers.ts'
 import { whyCommand } from './commands/why.ts'
@@ -78,6 +79,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     tailCommand(shell),
     eventsCommand(shell),
     consumersCommand(shell),
+    webhooksCommand(shell),
     cancelCommand(shell),
     replayCommand(shell),
     continueCommand(shell),

@@ -7,7 +7,7 @@ import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
 import type { Calls } from './calls.ts'
-import { Consumer } from './consumers/consumer.ts'
+import { Consumer, sourceOf } from './consumers/consumer.ts'
 import { ConsumerHandle } from './consumers/consumer-handle.ts'
 import { listConsumers } from './consumers/consumer-listing.ts'
 import type { ConsumerSummary, ListConsumersOptions } from './consumers/consumer-listing.ts'
@@ -92,6 +92,7 @@ import type { ReadToken, ReadTokenOptions } from './journal/read-token.ts'
 import { Tokens } from './tokens/token.ts'
 import type { ReadClaims, TokenSigner } from './tokens/token.ts'
 import { unwrap } from './transport/unwrap.ts'
+import { WebhookCalls } from './webhooks/webhook-calls.ts'
 import { WorkerHandle } from './workers/worker-handle.ts'
 import { listWorkers } from './workers/worker-listing.ts'
 import type { ListWorkersOptions, WorkerPage } from './workers/worker-listing.ts'
@@ -141,6 +142,8 @@ export class Client implements FlowClient {
   readonly leases: LeaseCalls
   /** Budgets: defined, described, raised, reset and frozen by name. */
   readonly budgets: BudgetCalls
+  /** Webhooks: endpoints to which events are sent. `deliverWebhooks` of a fabric sends them. */
+  readonly webhooks: WebhookCalls
 
   constructor(
     store: Store,
@@ -162,6 +165,7 @@ export class Client implements FlowClient {
     this.limits = new LimitCalls(() => this.#open())
     this.leases = new LeaseCalls(() => this.#open())
     this.budgets = new BudgetCalls(() => this.#open())
+    this.webhooks = new WebhookCalls(() => this.#open())
     this.#streams = new Streams(this.#session, shared.abort.signal)
   }
 
@@ -564,6 +568,11 @@ export class Client implements FlowClient {
     return await listConsumers(this.#open(), options)
   }
 
+  /** @internal */
+  openSession(): Session {
+    return this.#open()
+  }
+
   /**
    * Starts a process of a durable consumer.
    * @internal
@@ -575,7 +584,8 @@ export class Client implements FlowClient {
     handle: EventHandler,
     options: ConsumeOptions,
   ): Promise<Consumer> {
-    return await new Consumer(this.#open(), log, name, filter, handle, options).start()
+    const session = this.#open()
+    return await new Consumer(session, log, sourceOf(session, name, filter), handle, options).start()
   }
 
   /**

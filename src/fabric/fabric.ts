@@ -9,7 +9,7 @@ import type { KeySource } from '../client/tokens/key-ring.ts'
 import { openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
 import { checkNamespace, checkPrincipal, checkTagQuery } from '../client/checks/names.ts'
-import { boolean, shape, unchecked } from '../options/shape.ts'
+import { boolean, shape, unchecked, wholeNumber } from '../options/shape.ts'
 import type { LogLevel } from './create-log.ts'
 import type { ScheduleDefinition } from '../client/define/schedule.ts'
 import type { Handler } from '../client/define/task.ts'
@@ -28,6 +28,8 @@ import type { Store } from '../stores/store.ts'
 import type { ValkeyOptions } from '../stores/valkey/options/valkey-options.ts'
 import type { Middleware } from '../worker/attempt/middleware.ts'
 import type { WorkerOptions } from '../worker/worker-options.ts'
+import { WebhookDeliverer } from './webhooks/deliverer.ts'
+import { post } from './webhooks/post.ts'
 import { onShutdownSignal } from '../worker/shutdown-signals.ts'
 import { startWorker } from '../worker/worker.ts'
 import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
@@ -74,6 +76,13 @@ export interface FabricWorkerOptions extends WorkerOptions {
    * deleted. Without an owner none is.
    */
   readonly schedulesOwner?: string
+}
+
+export interface DeliverWebhooksOptions {
+  /** Sends to private hosts and over http too, for tests. */
+  readonly allowPrivate?: boolean
+  /** Requests at the same time; 16 unless given. */
+  readonly concurrency?: number
 }
 
 /**
@@ -147,6 +156,14 @@ function checkOpenTelemetry(value: unknown): OpenTelemetryApi {
   })
 }
 
+const DELIVERIES_DEFAULT = 16
+const DELIVERIES_MAX = 1_000
+
+const deliverOptions = shape<DeliverWebhooksOptions>()('{ concurrency: 32 }', {
+  allowPrivate: boolean,
+  concurrency: wholeNumber(1, DELIVERIES_MAX),
+})
+
 const engineSettings = shape<EngineSettings>()("{ filter: { namespace: 'acme' } }", {
   filter: shape<TenantFilter>()("{ namespace: 'acme' }", { namespace: checkNamespace, tag: checkTagQuery }),
   intervals: unchecked<EngineSettings['intervals']>(),
@@ -173,6 +190,7 @@ export class Fabric extends Client {
   readonly log: Log
   readonly #workers = new Set<Worker>()
   readonly #consumers = new Set<Consumer>()
+  readonly #deliverers = new Set<WebhookDeliverer>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
   #ending: Promise<void> | undefined
@@ -250,6 +268,30 @@ export class Fabric extends Client {
   }
 
   /**
+   * Delivers the webhooks of the store: sends the events that they want, with retries. Any number of processes may do so. It needs
+   * the key ring, and reaches only public hosts over https unless `allowPrivate` is set.
+   *
+   * @example
+   * await using deliverer = fabric.deliverWebhooks()
+   */
+  deliverWebhooks(options: DeliverWebhooksOptions = {}): WebhookDeliverer {
+    this.#refuseIfEnding()
+    const { allowPrivate = false, concurrency = DELIVERIES_DEFAULT } = deliverOptions(options)
+    this.tokens.requireKeyId()
+    const deliverer = new WebhookDeliverer({
+      session: this.openSession(),
+      log: this.log,
+      post,
+      allowPrivate,
+      forNamespace: (namespace) => this.forNamespace(namespace),
+      work: (handler) => this.work([handler], { concurrency, drainTimeout: '10s' }),
+    })
+    this.#deliverers.add(deliverer)
+    void deliverer.closed.then(() => this.#deliverers.delete(deliverer))
+    return deliverer
+  }
+
+  /**
    * Starts the fabric's engine, which handles timers and retention, or returns the one that runs, with its metrics. A fabric has
    * at most one, so settings are refused while it runs.
    */
@@ -277,6 +319,7 @@ export class Fabric extends Client {
   }
 
   async #end(options: WorkerCloseOptions): Promise<void> {
+    await Promise.all([...this.#deliverers].map((deliverer) => deliverer.close()))
     await Promise.all([this.#closeWorkers(options), this.#closeConsumers()])
     await this.#endEngine()
     await super.close()

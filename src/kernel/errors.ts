@@ -338,6 +338,16 @@ export const errorCatalogue = {
     'No consumer has this name.',
     'Check the name, the namespace and the store. `flowfabric consumers` lists them.',
   ),
+  webhook_not_found: never(
+    404,
+    'No webhook has this name.',
+    'Check the name, the namespace and the store. `flowfabric webhooks` lists them.',
+  ),
+  unsafe_target: never(
+    400,
+    'The URL leads to an address that webhooks are not sent to.',
+    'Use https and a public host. For tests, allow private targets where webhooks are defined and where they are delivered.',
+  ),
   schedule_owned: never(
     409,
     'The schedule was declared by another owner.',

@@ -266,6 +266,7 @@ export {
   signalsIndex,
   stepsIndex,
   consumerId,
+  webhookId,
   scheduleId,
   shapingKeyId,
   tagIndex,
@@ -406,7 +407,8 @@ export type {
   RenewConsumerInput,
   RenewConsumerResult,
 } from './operations/consumers/renew-consumer.ts'
-export type { ConsumerFailure, ConsumerShare, EventFilter } from './model/consumer-schema.ts'
+export type { WebhookChange } from './operations/consumers/change-webhook.ts'
+export type { ConsumerFailure, ConsumerShare, EventFilter, SealedSecret } from './model/consumer-schema.ts'
 export { lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { AccountRef, Amounts, BreachPolicy, BudgetPeriod, Spender } from './model/budget-schema.ts'

@@ -420,3 +420,5 @@ export const RESERVATION_RENEW_MAX = 20
 export const BUDGET_PAGE_MAX = 100
 /** Charges or reservations that one step of the reconciler of budgets adds up. */
 export const BUDGET_RECONCILE_COUNT = 1_000
+/** Secrets of a webhook: the one that signs, and earlier ones in their grace. */
+export const WEBHOOK_SECRET_MAX = 3

@@ -136,6 +136,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   readPeriods: 'snapshot',
   reconcileBudgets: 'loose',
   continueOrder: 'optimistic',
+  changeWebhook: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

@@ -6,6 +6,7 @@ import { leaveDuties } from './operations/duties/leave-duties.ts'
 import { renewDuties } from './operations/duties/renew-duties.ts'
 import { completeExecution } from './operations/leases/complete-execution.ts'
 import { deleteConsumer, seekConsumer } from './operations/consumers/change-consumer.ts'
+import { changeWebhook } from './operations/consumers/change-webhook.ts'
 import { describeConsumer, listConsumers } from './operations/consumers/read-consumers.ts'
 import { renewConsumer } from './operations/consumers/renew-consumer.ts'
 import { countExecutions } from './operations/executions/count-executions.ts'
@@ -208,6 +209,7 @@ export const operations = {
   readPeriods,
   reconcileBudgets,
   continueOrder,
+  changeWebhook,
 }
 
 export type OperationName = keyof typeof operations

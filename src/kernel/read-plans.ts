@@ -381,6 +381,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   readPeriods: (plan, input) => plan.page(periodsRange(input)),
   reconcileBudgets: () => undefined,
   continueOrder: planExecution,
+  changeWebhook: planConsumer,
 }
 
 /** Plans the reads of a call. */

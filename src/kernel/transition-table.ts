@@ -616,4 +616,5 @@ export const transitions: Transitions = {
   readPeriods: { absent: to('absent'), ...untouched },
   reconcileBudgets: { absent: to('absent'), ...untouched },
   continueOrder: { absent: refuse('execution_not_found'), ...untouched },
+  changeWebhook: inAnyCase('webhook_not_found'),
 }

@@ -128,6 +128,7 @@ test.each([
     ],
   ],
   ['billing-consumer', ['charged 500 cents at try 2\nwithout a process, events wait\n', '3 orders are charged']],
+  ['webhooks', ['the receiver is down\n', 'received: shop.order completed\n', '2 deliveries, tries: 1, 2']],
   ['live-progress', ['#######... 75 % 150 of 200 rows\n########## 100 % 200 of 200 rows\n200 rows']],
   [
     'debounced-index',

@@ -800,6 +800,8 @@ export type Problem = {
     | 'result_expired'
     | 'schedule_not_found'
     | 'consumer_not_found'
+    | 'webhook_not_found'
+    | 'unsafe_target'
     | 'schedule_owned'
     | 'budget_not_found'
     | 'budget_tree_too_deep'

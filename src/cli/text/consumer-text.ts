@@ -5,7 +5,7 @@ import { table } from './table.ts'
 import { isoTime } from './time-text.ts'
 
 /** Which events it gets. */
-export function filterText({ filter }: ConsumerSummary): string {
+export function filterText({ filter }: Pick<ConsumerSummary, 'filter'>): string {
   const { types, namespace, task, lane, tag } = filter
   const parts = [
     types === undefined ? undefined : `type=${types.join(',')}`,

@@ -39,6 +39,27 @@ const LEAVE_LIMIT_MS = 5_000
 
 type Renewed = Extract<RenewConsumerResult, { readonly kind: 'consumer_renewed' }>
 
+/** Which events a consumer gets, and where its position is stored. */
+export interface ConsumerSource {
+  readonly id: string
+  readonly name: string
+  readonly filter: EventFilter
+  readonly exceptTask?: string
+  /** Whether it is created if it does not exist. */
+  readonly mayCreate: boolean
+}
+
+/** Returns the source of a consumer that is a function. */
+export function sourceOf(session: Session, name: string, filter: ConsumerFilter): ConsumerSource {
+  const { types, namespace, task, lane, tag } = filterOf(consumerFilter(filter))
+  return {
+    id: consumerId(session.namespace, checkConsumerName(name)),
+    name,
+    filter: { types, namespace: session.listed(namespace), task, lane, tag },
+    mayCreate: true,
+  }
+}
+
 /** What happened since the last renewal. */
 interface Tally {
   handledCount: number
@@ -54,6 +75,7 @@ export class Consumer implements AsyncDisposable {
   readonly #session: Session
   readonly #log: Log
   readonly #id: string
+  readonly #mayCreate: boolean
   readonly #memberId: string
   readonly #filter: EventFilter
   readonly #settings: PartitionSettings
@@ -75,24 +97,18 @@ export class Consumer implements AsyncDisposable {
   #drainMs = DRAIN_DEFAULT_MS
   #isCrashed = false
 
-  constructor(
-    session: Session,
-    log: Log,
-    name: string,
-    filter: ConsumerFilter,
-    handle: EventHandler,
-    options: ConsumeOptions,
-  ) {
+  constructor(session: Session, log: Log, source: ConsumerSource, handle: EventHandler, options: ConsumeOptions) {
     const { fromStart, cursor, concurrency = 1, attempts = Infinity, ...rest } = consumeOptions(options)
     const { retryMax = RETRY_MAX_DEFAULT_MS, ttl = CONSUMER_TTL_DEFAULT_MS, onGap } = rest
-    const { types, namespace, task, lane, tag } = filterOf(consumerFilter(filter))
-    this.name = checkConsumerName(name)
+    this.name = source.name
     this.#session = session
     this.#log = log
-    this.#id = consumerId(session.namespace, name)
+    this.#id = source.id
+    this.#mayCreate = source.mayCreate
     this.#memberId = session.runtime.uuid()
-    this.#filter = { types, namespace: session.listed(namespace), task, lane, tag }
-    this.#settings = { filter: this.#filter, handle, concurrency, attempts, retryMaxMs: retryMax }
+    this.#filter = source.filter
+    const wanted = { ...source.filter, exceptTask: source.exceptTask }
+    this.#settings = { filter: wanted, handle, concurrency, attempts, retryMaxMs: retryMax }
     this.#ttlMs = ttl
     this.#start = { cursor, fromStart }
     this.#onGap = onGap
@@ -217,8 +233,11 @@ export class Consumer implements AsyncDisposable {
           this.#extend(sentAt + this.#ttlMs - runtime.monotonic())
           return result
         }
-        if (this.#revision !== undefined) {
-          this.#log.error({ consumer: this.name }, 'a consumer of events was deleted; this process stops consuming')
+        if (this.#revision !== undefined || !this.#mayCreate) {
+          const note = 'a consumer of events was deleted; this process stops consuming'
+          // A webhook is watched by those who deliver.
+          if (this.#mayCreate) this.#log.error({ consumer: this.name }, note)
+          else this.#log.info({ consumer: this.name }, note)
           this.#revision = undefined
           return undefined
         }

@@ -59,6 +59,8 @@ export interface EventFilter {
   readonly tag?: { readonly name: string; readonly value: string } | undefined
   readonly executionId?: string | undefined
   readonly flowId?: string | undefined
+  /** Executions of this task are left out. */
+  readonly exceptTask?: string | undefined
 }
 
 export function filterOf({ types, families, ...rest }: EventFilterOptions): EventFilter {
@@ -68,7 +70,8 @@ export function filterOf({ types, families, ...rest }: EventFilterOptions): Even
 
 /** Whether an event matches. A value that is missing never does. */
 export function isWanted(event: StoredEvent, filter: EventFilter): boolean {
-  const { types, namespace, task, lane, tag, executionId, flowId } = filter
+  const { types, namespace, task, lane, tag, executionId, flowId, exceptTask } = filter
+  if (exceptTask !== undefined && event.task === exceptTask) return false
   if (namespace !== undefined && event.namespace !== namespace) return false
   if (executionId !== undefined && event.executionId !== executionId) return false
   if (flowId !== undefined && event.flowId !== flowId) return false

@@ -165,7 +165,7 @@ async function cancelExecution(
   return (await session.run(executionId, 'cancelExecution', input)).result
 }
 
-async function replayExecution(
+export async function replayExecution(
   session: Session,
   idOrKey: string,
   options: ReplayOptions = {},

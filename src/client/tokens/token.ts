@@ -53,6 +53,12 @@ export interface VerifiedToken extends TokenClaims {
   readonly keyId: string
 }
 
+/** A secret, encrypted with a key of the ring. */
+export interface SealedText {
+  readonly keyId: string
+  readonly sealed: string
+}
+
 export interface TokenSigner {
   /** The current key; undefined if there are no keys, or they could not be read for too long. */
   readonly keyId: string | undefined
@@ -71,6 +77,10 @@ export interface TokenSigner {
   issueRead(claims: ReadClaims): string
   /** Throws as `verify` does. */
   verifyRead(text: unknown): ReadClaims
+  /** Encrypts a secret that is to be stored, with the current key. Throws `signing_keys_missing` if there are no keys. */
+  seal(plain: Buffer, context: string): SealedText
+  /** Decrypts it with the key that it names. Throws `invalid_keys` if the ring lacks the key. */
+  unseal(sealed: SealedText, context: string): Buffer
 }
 
 /** Bounded so that links with a token pass through mail programs and proxies. */
@@ -144,6 +154,18 @@ export class Tokens implements TokenSigner {
     const claims = Buffer.from(JSON.stringify([executionId, namespace, exp])).toString('base64url')
     const signed = `${READ_TOKEN_PREFIX}${current.id}.${claims}`
     return `${signed}.${current.secret.mac(signed)}`
+  }
+
+  seal(plain: Buffer, context: string): SealedText {
+    const { id, secret } = this.#ring().current
+    return { keyId: id, sealed: secret.seal(plain, context) }
+  }
+
+  unseal({ keyId, sealed }: SealedText, context: string): Buffer {
+    const plain = this.#ring().find(keyId)?.secret.unseal(sealed, context)
+    if (plain !== undefined) return plain
+    const message = `The key ring cannot decrypt a stored secret: it was encrypted with the key ${keyId}.`
+    throw new EngineError('invalid_keys', { field: 'keys', message })
   }
 
   verifyRead(text: unknown): ReadClaims {

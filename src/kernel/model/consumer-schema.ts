@@ -50,6 +50,33 @@ const consumerFailure = frozenObject({
 /** The event that a consumer failed to handle last. */
 export type ConsumerFailure = Infer<typeof consumerFailure>
 
+const sealedSecret = frozenObject({
+  /** The key of the ring that seals it. */
+  keyId: text,
+  sealed: text,
+  createdAt: whole,
+  /** When it stops signing, after a rotation. */
+  until: maybe(whole),
+})
+
+/** A secret of a webhook, encrypted with a key that is not in the store. */
+export type SealedSecret = Infer<typeof sealedSecret>
+
+const webhook = frozenObject({
+  url: text,
+  /** The newest first. */
+  secrets: frozenList(sealedSecret),
+  /** Tries may fail for so long before it is disabled. */
+  disableAfterMs: whole,
+  disabled: maybe(frozenObject({ at: whole, by: text, reason: maybe(text) })),
+  /** Since when every reported try has failed. */
+  failingSince: maybe(whole),
+  error: maybe(text),
+})
+
+/** Where the events of a consumer are sent. */
+export type Webhook = Infer<typeof webhook>
+
 export const consumer = record('consumer', {
   /** Namespace and name. */
   id: text,
@@ -69,6 +96,8 @@ export const consumer = record('consumer', {
   failure: maybe(consumerFailure),
   createdAt: whole,
   changedAt: whole,
+  /** Its events are sent there, instead of to a function. */
+  webhook: maybe(webhook),
 })
 
 /** A named reader of the event log whose position is stored. In the partition of the whole store. */

@@ -209,6 +209,11 @@ export function consumerId(namespace: string, name: string): string {
   return joinName(namespace, name)
 }
 
+/** The id of a webhook, among those of consumers. */
+export function webhookId(namespace: string, name: string): string {
+  return joinName(joinName(namespace, name), 'webhook')
+}
+
 /** The executions that a schedule has created, by creation. */
 export function firingsIndex(schedule: string): string {
   return joinName('firings', schedule)

@@ -1,5 +1,5 @@
 /** Calls that concern durable consumers of events. */
-import type { RenewConsumerInput } from '../../../src/kernel/index.ts'
+import type { RenewConsumerInput, WebhookChange } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
@@ -40,6 +40,35 @@ function trial(call: OperationCall, manner = '', prepare?: (world: World) => voi
   return { ...call, manner, atMs, blobs: [], about: 'registry', prepare }
 }
 
+const webhookOnly = { consumerId: 'default\u001fcrm\u001fwebhook' }
+const secret = { keyId: 'k1', sealed: 'sealed one' }
+const define: WebhookChange = {
+  kind: 'define',
+  url: 'https://crm.example.com/hooks',
+  filter: renewal.filter,
+  disableAfterMs: 1_000,
+  create: { namespace: 'default', name: 'crm', positions: [{ position: 3 }], secret },
+}
+
+function defined(world: World): void {
+  step(world, 0, { operation: 'changeWebhook', input: { ...webhookOnly, change: define } })
+}
+
+function failing(world: World): void {
+  defined(world)
+  const change = { kind: 'failed', error: 'status 500', isGone: false } as const
+  step(world, 0, { operation: 'changeWebhook', input: { ...webhookOnly, change } })
+}
+
+function disabled(world: World): void {
+  defined(world)
+  step(world, 0, { operation: 'changeWebhook', input: { ...webhookOnly, change: { kind: 'disable', by: 'ada' } } })
+}
+
+function change(what: WebhookChange, manner: string, prepare?: (world: World) => void): Trial {
+  return trial({ operation: 'changeWebhook', input: { ...webhookOnly, change: what } }, manner, prepare)
+}
+
 export const consumerTrials: readonly Trial[] = [
   trial({ operation: 'renewConsumer', input: renewal }, 'none'),
   trial({ operation: 'renewConsumer', input: { ...renewal, create } }, 'a new one'),
@@ -61,4 +90,22 @@ export const consumerTrials: readonly Trial[] = [
   trial({ operation: 'describeConsumer', input: only }, 'none'),
   trial({ operation: 'describeConsumer', input: only }, 'one', joined),
   trial({ operation: 'listConsumers', input: {} }, '', joined),
+  trial({ operation: 'listConsumers', input: { webhooks: true } }, 'webhooks', defined),
+  change({ kind: 'enable' }, 'none'),
+  change(define, 'a new one'),
+  change(define, 'an equal one', defined),
+  change({ ...define, url: 'https://crm.example.com/other' }, 'another URL', defined),
+  change({ ...define, filter: { ...renewal.filter, lane: 'slow' } }, 'another filter', defined),
+  change({ kind: 'rotate', secret: { keyId: 'k1', sealed: 'two' }, graceMs: 60_000 }, 'a new secret', defined),
+  change({ kind: 'reseal', sealed: secret.sealed, secret: { keyId: 'k2', sealed: 'x' } }, 'another key', defined),
+  change({ kind: 'reseal', sealed: 'gone', secret }, 'a secret that is gone', defined),
+  change({ kind: 'disable', by: 'ada' }, 'disabled', defined),
+  change({ kind: 'disable', by: 'ada' }, 'disabled again', disabled),
+  change({ kind: 'enable' }, 'enabled', disabled),
+  change({ kind: 'enable' }, 'enabled again', defined),
+  change({ kind: 'delivered' }, 'after a success', defined),
+  change({ kind: 'delivered' }, 'after a failure', failing),
+  change({ kind: 'failed', error: 'status 500', isGone: false }, 'a first failure', defined),
+  change({ kind: 'failed', error: 'status 410', isGone: true }, 'gone', defined),
+  change({ kind: 'failed', error: 'status 500', isGone: false }, 'a failure after the bound', failing),
 ]

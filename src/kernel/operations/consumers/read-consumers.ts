@@ -8,6 +8,8 @@ import type { Range, Tx } from '../../tx.ts'
 
 export interface ListConsumersInput {
   readonly namespace?: string | undefined
+  /** Webhooks, instead of consumers that are functions. */
+  readonly webhooks?: boolean | undefined
   /** The id after which the page begins. */
   readonly cursor?: string | undefined
 }
@@ -22,7 +24,11 @@ export interface ListConsumersResult {
 export function listConsumers(tx: Tx, input: ListConsumersInput): ListConsumersResult {
   const page = tx.scan(listConsumersRange(input), 'consumer')
   const cursor = page.length < CONSUMER_PAGE_MAX ? undefined : page[page.length - 1]?.id
-  const consumers = page.filter(({ namespace }) => input.namespace === undefined || namespace === input.namespace)
+  const consumers = page.filter(
+    ({ namespace, webhook }) =>
+      (input.namespace === undefined || namespace === input.namespace) &&
+      (webhook !== undefined) === (input.webhooks === true),
+  )
   return { kind: 'consumers_listed', consumers: consumers.map((consumer) => asSeen(consumer, tx.now)), cursor }
 }
 

@@ -77,7 +77,9 @@ export function renewConsumer(tx: Tx, input: RenewConsumerInput): RenewConsumerR
   const order = members.findIndex(({ id }) => id === input.memberId)
   const shares = divided(advanced.shares, members, input.memberId, order)
   const isWaiting = order < 0 && !input.isLeaving
-  if (!isWaiting) tx.put({ ...advanced, filter: input.filter, members, shares, changedAt: tx.now })
+  // The filter of a webhook is changed by its owner alone.
+  const filter = found.webhook === undefined ? input.filter : found.filter
+  if (!isWaiting) tx.put({ ...advanced, filter, members, shares, changedAt: tx.now })
 
   const owned: ConsumerPosition[] = []
   shares.forEach(({ position, mark, owner }, partition) => {
@@ -109,6 +111,7 @@ function newConsumer(tx: Tx, { consumerId, filter, create }: RenewConsumerInput)
     failure: undefined,
     createdAt: tx.now,
     changedAt: tx.now,
+    webhook: undefined,
   }
 }
 

@@ -1,0 +1,219 @@
+/**
+ * Delivers webhooks: for each event that a webhook wants, it submits a delivery, and a worker sends the deliveries. Any number of
+ * processes may do so; they share the log as the processes of a consumer do.
+ */
+import { Consumer } from '../../client/consumers/consumer.ts'
+import { PermanentError, RetryAfterError } from '../../client/define/errors.ts'
+import type { Handler } from '../../client/define/task.ts'
+import type { Session } from '../../client/session.ts'
+import { DELIVERY_TASK, WEBHOOK_TAG, bodyOf, delivery } from '../../client/webhooks/delivery.ts'
+import type { DeliveryInput } from '../../client/webhooks/delivery.ts'
+import { changeWebhook, deliveryKey } from '../../client/webhooks/webhook-calls.ts'
+import { readWebhooks } from '../../client/webhooks/webhook-listing.ts'
+import { resealSecret, signatureOf, signingSecrets, unsealSecret } from '../../client/webhooks/webhook-secret.ts'
+import { checkTarget } from '../../client/webhooks/webhook-url.ts'
+import type { Client } from '../../client/client.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { webhookId } from '../../kernel/index.ts'
+import type { Consumer as WebhookRecord, WebhookChange } from '../../kernel/index.ts'
+import { errorFields, sleep } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
+import type { Worker } from '../../worker/worker.ts'
+import type { Post, PostAnswer } from './post.ts'
+
+/** What a deliverer needs of its fabric. */
+export interface DelivererParts {
+  readonly session: Session
+  readonly log: Log
+  readonly post: Post
+  readonly allowPrivate: boolean
+  readonly forNamespace: (namespace: string) => Pick<Client, 'submit'>
+  readonly work: (handler: Handler) => Promise<Worker>
+  /** How soon a change of a webhook is noticed; 5 s unless given. */
+  readonly lookEveryMs?: number
+}
+
+const LOOK_EVERY_MS = 5_000
+/** Submits of one partition at the same time. */
+const CONCURRENCY = 8
+const RETRY_AFTER_MAX_SECONDS = 3_600
+const GONE = 410
+
+interface Running {
+  readonly filter: string
+  readonly consumer: Consumer
+}
+
+export class WebhookDeliverer implements AsyncDisposable {
+  /** Resolves once it has stopped. */
+  readonly closed: Promise<void>
+  readonly #parts: DelivererParts
+  readonly #closing = new AbortController()
+  readonly #running = new Map<string, Running>()
+  #known = new Map<string, WebhookRecord>()
+  #worker: Worker | undefined
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts
+    this.closed = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #run(): Promise<void> {
+    const { session, log, lookEveryMs = LOOK_EVERY_MS } = this.#parts
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        this.#worker ??= await this.#parts.work(this.#handler())
+        await this.#look()
+      } catch (error) {
+        log.warn(errorFields(error), 'could not look for webhooks; trying again')
+      }
+      await sleep(session.runtime, lookEveryMs, signal)
+    }
+    await Promise.all([...this.#running.values()].map(({ consumer }) => consumer.close()))
+    await this.#worker?.close()
+  }
+
+  /** Starts and stops consumers, so that they are those of the webhooks that are not disabled. */
+  async #look(): Promise<void> {
+    const { session } = this.#parts
+    const found = await readWebhooks(session, session.within)
+    this.#known = new Map(found.map((record) => [record.id, record]))
+    for (const [id, { consumer, filter }] of [...this.#running]) {
+      const record = this.#known.get(id)
+      if (record?.webhook?.disabled === undefined && record !== undefined && filter === filterText(record)) continue
+      this.#running.delete(id)
+      await consumer.close()
+    }
+    for (const record of found) {
+      await this.#reseal(record)
+      if (record.webhook?.disabled !== undefined || this.#running.has(record.id)) continue
+      const consumer = await this.#consume(record)
+      this.#running.set(record.id, { filter: filterText(record), consumer })
+      void consumer.closed.then(() => {
+        if (this.#running.get(record.id)?.consumer === consumer) this.#running.delete(record.id)
+      })
+    }
+  }
+
+  async #consume({ id, name, namespace, filter }: WebhookRecord): Promise<Consumer> {
+    const { session, log, forNamespace } = this.#parts
+    const source = { id, name, filter, exceptTask: DELIVERY_TASK, mayCreate: false }
+    const client = forNamespace(namespace)
+    const consumer = new Consumer(
+      session,
+      log,
+      source,
+      async (event, { eventId }) => {
+        const input: DeliveryInput = { webhook: name, eventId, body: bodyOf(event) }
+        const tags = { [WEBHOOK_TAG]: name, event: event.type }
+        await client.submit(delivery, input, { id: deliveryKey(name, eventId), ifExists: 'join', tags })
+      },
+      { concurrency: CONCURRENCY },
+    )
+    return await consumer.start()
+  }
+
+  /** Secrets follow the key ring, so that a key can be retired once no secret needs it. */
+  async #reseal({ id, webhook }: WebhookRecord): Promise<void> {
+    const { session, log } = this.#parts
+    const { tokens } = session
+    for (const secret of webhook?.secrets ?? []) {
+      if (tokens.keyId === undefined || secret.keyId === tokens.keyId) continue
+      try {
+        const change = { kind: 'reseal', sealed: secret.sealed, secret: resealSecret(tokens, id, secret) } as const
+        const resealed = await changeWebhook(session, id, change)
+        if (resealed !== undefined) this.#known.set(id, resealed)
+      } catch (error) {
+        log.error(
+          { webhook: id, ...errorFields(error) },
+          'could not encrypt a secret of a webhook with the current key',
+        )
+      }
+    }
+  }
+
+  #handler(): Handler {
+    return delivery.handle(async ({ webhook: name, eventId, body }, { namespace, signal }) => {
+      const id = webhookId(namespace, name)
+      const record = await this.#recordOf(id)
+      const webhook = record?.webhook
+      if (webhook === undefined) throw new PermanentError('The webhook was deleted.')
+      if (webhook.disabled !== undefined) throw new PermanentError('The webhook is disabled.')
+      const { session, post, allowPrivate } = this.#parts
+      const now = session.runtime.now()
+      const seconds = Math.floor(now / 1_000)
+      const secrets = signingSecrets(webhook.secrets, now).map((one) => unsealSecret(session.tokens, id, one))
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'FlowFabric',
+        'webhook-id': eventId,
+        'webhook-timestamp': String(seconds),
+        'webhook-signature': signatureOf(secrets, eventId, seconds, body),
+      }
+      let answer: PostAnswer
+      try {
+        answer = await post({ url: checkTarget(webhook.url, allowPrivate), headers, body, allowPrivate, signal })
+      } catch (error) {
+        // The worker stops: this is no failure of the receiver.
+        if (signal.aborted) throw error
+        const text = error instanceof EngineError ? error.message : `The request failed: ${String(error)}`
+        const isDisabled = await this.#note(id, { kind: 'failed', error: text, isGone: false })
+        throw isDisabled ? new PermanentError(text, { cause: error }) : new Error(text, { cause: error })
+      }
+      return await this.#settle(id, webhook.failingSince !== undefined, answer)
+    })
+  }
+
+  async #settle(id: string, wasFailing: boolean, { status, retryAfterSeconds }: PostAnswer) {
+    if (status >= 200 && status < 300) {
+      if (wasFailing) await this.#note(id, { kind: 'delivered' })
+      return { status }
+    }
+    const error = `The receiver answered with status ${status}.`
+    const isDisabled = await this.#note(id, { kind: 'failed', error, isGone: status === GONE })
+    if (isDisabled) throw new PermanentError(error)
+    if (retryAfterSeconds === undefined) throw new Error(error)
+    throw new RetryAfterError(1_000 * Math.min(retryAfterSeconds, RETRY_AFTER_MAX_SECONDS), error)
+  }
+
+  /** Stores how a try ended. Resolves with whether the webhook is disabled. */
+  async #note(id: string, change: WebhookChange): Promise<boolean> {
+    const { session, log } = this.#parts
+    const before = this.#known.get(id)
+    const record = await changeWebhook(session, id, change)
+    if (record === undefined) return false
+    this.#known.set(id, record)
+    const { webhook, name } = record
+    if (webhook?.disabled === undefined) return false
+    if (before?.webhook?.disabled !== undefined) return true
+    log.error(
+      { webhook: name, reason: webhook.disabled.reason },
+      'a webhook was disabled after failures; enable it once its receiver works again',
+    )
+    return true
+  }
+
+  /** The webhook as it was at the last look, or as it is if it is new. */
+  async #recordOf(id: string): Promise<WebhookRecord | undefined> {
+    const known = this.#known.get(id)
+    if (known !== undefined) return known
+    const { session } = this.#parts
+    const record = (await readWebhooks(session, session.within)).find((one) => one.id === id)
+    if (record !== undefined) this.#known.set(id, record)
+    return record
+  }
+}
+
+function filterText({ filter }: WebhookRecord): string {
+  return JSON.stringify(filter)
+}
