@@ -220,6 +220,49 @@ async function limits(served: Served): Promise<void> {
   expect(await ok('deleteLimit', { params, body: { reason: 'not needed' } })).toEqual({ kind: 'deleted' })
 }
 
+/** The deliverer of the test reaches no receiver: a reserved name never resolves. */
+async function subscribers(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  await using consumer = await served.fabric.consume('billing', { families: ['executions'] }, () => undefined)
+  expect(itemsOf(await ok('listConsumers'))).toMatchObject([{ name: 'billing', memberCount: 1, skippedCount: 0 }])
+  const params = { consumer: consumer.name }
+  expect(await ok('describeConsumer', { params })).toMatchObject({ partitions: expect.any(Array) as unknown })
+  expect(await ok('seekConsumer', { params, body: { toEnd: true } })).toEqual({ kind: 'moved' })
+  expect(await ok('deleteConsumer', { params })).toEqual({ kind: 'deleted' })
+
+  const webhook = { params: { webhook: 'crm' } }
+  const body = { url: 'https://hooks.invalid/crm', types: ['execution_created'], task: 'greet', disableAfter: '1d' }
+  const defined = await ok('defineWebhook', { ...webhook, body })
+  expect(defined).toMatchObject({ state: 'active', url: body.url, filter: { task: 'greet' } })
+  const rotated = await ok('rotateWebhook', { ...webhook, body: { grace: '1h' } })
+  expect([defined['secret'], rotated['secret']]).toEqual([expect.stringMatching(/^whsec_/), expect.any(String)])
+  const listed = itemsOf(await ok('listWebhooks'))
+  expect(listed).toMatchObject([{ name: 'crm', secrets: { length: 2 } }])
+  expect(JSON.stringify(listed)).not.toContain('whsec_')
+
+  await using _deliverer = served.fabric.deliverWebhooks()
+  await ok('submitExecution', { body: { task: 'greet', id: 'hooked:1' } })
+  const [delivery] = await until('a delivery was tried', LIMIT_MS, async () => {
+    const items = itemsOf(await ok('listDeliveries', { ...webhook, query: { limit: 5 } }))
+    return items[0]?.['error'] === undefined ? undefined : items
+  })
+  expect(delivery).toMatchObject({
+    eventType: 'execution_created',
+    state: 'delayed',
+    error: expect.any(String) as string,
+  })
+  expect(await ok('describeWebhook', webhook)).toMatchObject({ state: 'failing' })
+  const id = String(delivery?.['id'])
+  await ok('cancelExecution', { params: { id }, body: { reason: 'by hand' } })
+  const again = { params: { webhook: 'crm', id }, body: { by: 'ada' } }
+  expect(await ok('redeliver', again)).toEqual({ kind: 'redelivered' })
+  expect(await ok('disableWebhook', { ...webhook, body: { reason: 'it is down' } })).toMatchObject({
+    state: 'disabled',
+  })
+  expect(await ok('enableWebhook', webhook)).toMatchObject({ state: 'active' })
+  expect(await ok('deleteWebhook', webhook)).toEqual({ kind: 'deleted' })
+}
+
 async function schedules(served: Served): Promise<void> {
   const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
   const params = { schedule: 'nightly' }
@@ -385,6 +428,7 @@ export async function callEveryRoute(served: Served): Promise<void> {
   await limits(served)
   await schedules(served)
   await remote(served)
+  await subscribers(served)
   await streams(served)
   await system(served)
   await fleet(served)

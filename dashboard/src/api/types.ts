@@ -109,6 +109,113 @@ export type Claimed = {
   readonly timeoutAt?: number
 }
 
+export type Consumer = {
+  readonly name: string
+  readonly namespace: string
+  readonly filter: {
+    readonly types?: readonly string[]
+    readonly namespace?: string
+    readonly task?: string
+    readonly lane?: string
+    readonly tag?: { readonly name: string; readonly value: string }
+  }
+  readonly lagCount: number
+  readonly waitingSince?: number
+  readonly memberCount: number
+  readonly handledCount: number
+  readonly skippedCount: number
+  readonly missedCount: number
+  readonly failure?: {
+    readonly at: number
+    readonly partition: number
+    readonly sequence: number
+    readonly tryCount: number
+    readonly error: string
+  }
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
+export type ConsumerDescription = {
+  readonly name: string
+  readonly namespace: string
+  readonly filter: {
+    readonly types?: readonly string[]
+    readonly namespace?: string
+    readonly task?: string
+    readonly lane?: string
+    readonly tag?: { readonly name: string; readonly value: string }
+  }
+  readonly lagCount: number
+  readonly waitingSince?: number
+  readonly memberCount: number
+  readonly handledCount: number
+  readonly skippedCount: number
+  readonly missedCount: number
+  readonly failure?: {
+    readonly at: number
+    readonly partition: number
+    readonly sequence: number
+    readonly tryCount: number
+    readonly error: string
+  }
+  readonly createdAt: number
+  readonly changedAt: number
+  readonly partitions: readonly {
+    readonly partition: number
+    readonly position: number
+    readonly lagCount: number
+    readonly memberId?: string
+  }[]
+}
+
+export type DefinedWebhook = {
+  readonly name: string
+  readonly namespace: string
+  readonly url: string
+  readonly filter: {
+    readonly types?: readonly string[]
+    readonly namespace?: string
+    readonly task?: string
+    readonly lane?: string
+    readonly tag?: { readonly name: string; readonly value: string }
+  }
+  readonly state: 'active' | 'failing' | 'disabled'
+  readonly disabled?: { readonly at: number; readonly by: string; readonly reason?: string }
+  readonly failingSince?: number
+  readonly error?: string
+  readonly secrets: readonly { readonly createdAt: number; readonly until?: number }[]
+  readonly lagCount: number
+  readonly missedCount: number
+  readonly memberCount: number
+  readonly createdAt: number
+  readonly changedAt: number
+  readonly secret?: string
+}
+
+export type Delivery = {
+  readonly id: string
+  readonly eventId: string
+  readonly eventType: string
+  readonly state:
+    | 'waiting'
+    | 'delayed'
+    | 'rate_limited'
+    | 'waiting_dependencies'
+    | 'active'
+    | 'suspended'
+    | 'completed'
+    | 'failed'
+    | 'cancelled'
+    | 'expired'
+    | 'skipped'
+  readonly attempt: number
+  readonly createdAt: number
+  readonly endedAt?: number
+  readonly retryAt?: number
+  readonly error?: string
+}
+
 export type Event = {
   readonly type:
     | 'execution_created'
@@ -1135,6 +1242,29 @@ export type Waitpoint = {
   readonly closeReason?: string
 }
 
+export type Webhook = {
+  readonly name: string
+  readonly namespace: string
+  readonly url: string
+  readonly filter: {
+    readonly types?: readonly string[]
+    readonly namespace?: string
+    readonly task?: string
+    readonly lane?: string
+    readonly tag?: { readonly name: string; readonly value: string }
+  }
+  readonly state: 'active' | 'failing' | 'disabled'
+  readonly disabled?: { readonly at: number; readonly by: string; readonly reason?: string }
+  readonly failingSince?: number
+  readonly error?: string
+  readonly secrets: readonly { readonly createdAt: number; readonly until?: number }[]
+  readonly lagCount: number
+  readonly missedCount: number
+  readonly memberCount: number
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
 export type Worker = {
   readonly instanceId: string
   readonly workerId: string
@@ -1966,6 +2096,171 @@ export interface Routes {
     readonly body: undefined
     readonly answer: undefined
   }
+  /** List the durable consumers of events, with their lag. */
+  listConsumers: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly Consumer[]; readonly cursor?: string }
+  }
+  /** Describe a consumer, with its position in each partition. */
+  describeConsumer: {
+    readonly params: { readonly consumer: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: ConsumerDescription
+  }
+  /** Delete a consumer with its position; its processes stop consuming. */
+  deleteConsumer: {
+    readonly params: { readonly consumer: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly kind: 'deleted' }
+  }
+  /** Move a consumer to another place in the log. */
+  seekConsumer: {
+    readonly params: { readonly consumer: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly cursor?: string; readonly fromStart?: boolean; readonly toEnd?: boolean }
+    readonly answer: { readonly kind: 'moved' }
+  }
+  /** List the webhooks, without their secrets. */
+  listWebhooks: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly Webhook[]; readonly cursor?: string }
+  }
+  /** Describe a webhook, without its secrets. */
+  describeWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: Webhook
+  }
+  /** Send the events that match to a URL, from now on, or change where or which. */
+  defineWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly types?: readonly (
+        | 'execution_created'
+        | 'execution_replaced'
+        | 'attempt_started'
+        | 'attempt_failed'
+        | 'lease_expired'
+        | 'lease_revoked'
+        | 'execution_released'
+        | 'execution_delayed'
+        | 'execution_promoted'
+        | 'cancel_requested'
+        | 'execution_ended'
+        | 'execution_replayed'
+        | 'execution_purged'
+        | 'progress_updated'
+        | 'priority_changed'
+        | 'tags_set'
+        | 'execution_blocked'
+        | 'execution_unblocked'
+        | 'flow_created'
+        | 'flow_sealed'
+        | 'flow_ended'
+        | 'flow_cancelled'
+        | 'flow_reopened'
+        | 'flow_purged'
+        | 'step_recorded'
+        | 'execution_suspended'
+        | 'execution_resumed'
+        | 'wait_reminded'
+        | 'wait_escalated'
+        | 'waitpoint_opened'
+        | 'waitpoint_closed'
+        | 'signal_received'
+        | 'execution_unwinding'
+        | 'follow_up_set'
+        | 'follow_up_started'
+        | 'follow_up_dropped'
+        | 'worker_registered'
+        | 'worker_unregistered'
+        | 'worker_draining'
+        | 'worker_lost'
+        | 'worker_dead'
+        | 'lane_changed'
+        | 'schedule_changed'
+        | 'schedule_skipped'
+        | 'budget_changed'
+        | 'budget_warned'
+        | 'budget_breached'
+        | 'order_continued'
+      )[]
+      readonly families?: readonly ('executions' | 'attempts' | 'leases' | 'signals' | 'flows' | 'schedules')[]
+      readonly task?: string
+      readonly lane?: string
+      readonly tag?: { readonly name: string; readonly value: string }
+      readonly url: string
+      readonly disableAfter?: number | string
+    }
+    readonly answer: DefinedWebhook
+  }
+  /** Delete a webhook with its secrets and its position. */
+  deleteWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly kind: 'deleted' }
+  }
+  /** Make a new secret; earlier ones sign beside it for a while. */
+  rotateWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly grace?: number | string } | undefined
+    readonly answer: { readonly secret: string }
+  }
+  /** Stop deliveries; events wait in the log. */
+  disableWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: Webhook
+  }
+  /** Resume deliveries. */
+  enableWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: Webhook
+  }
+  /** List the deliveries of a webhook, newest first. */
+  listDeliveries: {
+    readonly params: { readonly webhook: string }
+    readonly query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly state?:
+        | 'waiting'
+        | 'delayed'
+        | 'rate_limited'
+        | 'waiting_dependencies'
+        | 'active'
+        | 'suspended'
+        | 'completed'
+        | 'failed'
+        | 'cancelled'
+        | 'expired'
+        | 'skipped'
+        | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly Delivery[]; readonly cursor?: string }
+  }
+  /** Deliver an event again, with the same id and body. */
+  redeliver: {
+    readonly params: { readonly webhook: string; readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'redelivered' }
+  }
   /** Who the sender of the request is, and what it may do. */
   getSession: {
     readonly params: object
@@ -2122,6 +2417,19 @@ export const routes = {
   followExecution: ['GET', '/v1/executions/{id}/events'],
   followFlow: ['GET', '/v1/flows/{id}/events'],
   followEvents: ['GET', '/v1/events'],
+  listConsumers: ['GET', '/v1/consumers'],
+  describeConsumer: ['GET', '/v1/consumers/{consumer}'],
+  deleteConsumer: ['DELETE', '/v1/consumers/{consumer}'],
+  seekConsumer: ['POST', '/v1/consumers/{consumer}/seek'],
+  listWebhooks: ['GET', '/v1/webhooks'],
+  describeWebhook: ['GET', '/v1/webhooks/{webhook}'],
+  defineWebhook: ['PUT', '/v1/webhooks/{webhook}'],
+  deleteWebhook: ['DELETE', '/v1/webhooks/{webhook}'],
+  rotateWebhook: ['POST', '/v1/webhooks/{webhook}/rotate'],
+  disableWebhook: ['POST', '/v1/webhooks/{webhook}/disable'],
+  enableWebhook: ['POST', '/v1/webhooks/{webhook}/enable'],
+  listDeliveries: ['GET', '/v1/webhooks/{webhook}/deliveries'],
+  redeliver: ['POST', '/v1/webhooks/{webhook}/deliveries/{id}/redeliver'],
   getSession: ['GET', '/v1/session'],
   signIn: ['POST', '/v1/session'],
   signOut: ['DELETE', '/v1/session'],

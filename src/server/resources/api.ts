@@ -1,5 +1,6 @@
 /** All routes. A new resource is a file with its routes, and one line here. */
 import type { AnyRoute } from '../routes/route.ts'
+import { consumerRoutes } from './consumers.ts'
 import { executionRoutes } from './executions.ts'
 import { flowRoutes } from './flows.ts'
 import { journalRoutes } from './journal.ts'
@@ -13,6 +14,7 @@ import { streamRoutes } from './streams.ts'
 import { sessionRoutes } from './session.ts'
 import { systemRoutes } from './system.ts'
 import { waitpointRoutes } from './waitpoints.ts'
+import { webhookRoutes } from './webhooks.ts'
 import { workerRoutes } from './workers.ts'
 
 export const api = [
@@ -28,6 +30,8 @@ export const api = [
   ...workerRoutes,
   ...leaseRoutes,
   ...eventRoutes,
+  ...consumerRoutes,
+  ...webhookRoutes,
   ...sessionRoutes,
   ...systemRoutes,
 ] as const satisfies readonly AnyRoute[]
