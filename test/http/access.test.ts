@@ -151,7 +151,8 @@ test('a server that redacts withholds the values of users from viewers only', as
     await found.ok('listExecutions', viewer),
     await found.ok('listAttempts', { ...viewer, params }),
   ]
-  expect(JSON.stringify(seen)).not.toContain('secret')
+  expect(JSON.stringify(seen)).not.toMatch(/secret|inputDigest/)
+  expect(await found.ok('describeExecution', { ...operator, params })).toHaveProperty('inputDigest')
   expect(seen[0]).toMatchObject({ outcome: 'completed', valuesWithheld: true })
   expect(seen[1]).toMatchObject({ state: 'completed', valuesWithheld: true })
   for (const name of ['listFrames', 'followFrames', 'getSummary', 'followSummary'] as const) {

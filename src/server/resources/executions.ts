@@ -148,10 +148,10 @@ export const executionRoutes = [
     }),
     errors: ['invalid_cursor', 'execution_not_found'],
     answers: { 200: json(page(executionSummary), 'A page of executions.') },
-    handle: async ({ client, query: { tag, ...rest } }) => ({
-      status: 200,
-      body: await client.list(drop({ ...rest, tag: parseTagQuery(tag) })),
-    }),
+    handle: async ({ client, seesValues, query: { tag, ...rest } }) => {
+      const { items, cursor } = await client.list(drop({ ...rest, tag: parseTagQuery(tag) }))
+      return { status: 200, body: { items: seesValues ? items : items.map(withoutDigest), cursor } }
+    },
   }),
   route({
     name: 'describeExecution',
@@ -170,10 +170,8 @@ export const executionRoutes = [
       const values = query.values !== false && seesValues
       const parts = { attempts: true, payload: values, result: values }
       const { input, result, inputs: _inputs, ...rest } = await client.describe(params.id, parts)
-      return {
-        status: 200,
-        body: { ...rest, ...valueFields('input', input), ...valueFields('result', result), ...withheld(seesValues) },
-      }
+      if (!seesValues) return { status: 200, body: { ...withoutDigest(rest), ...withheld(seesValues) } }
+      return { status: 200, body: { ...rest, ...valueFields('input', input), ...valueFields('result', result) } }
     },
   }),
   route({
@@ -367,6 +365,14 @@ export const executionRoutes = [
     }),
   }),
 ]
+
+/** An input of few possible values can be found by its digest. */
+function withoutDigest<Item extends { readonly inputDigest?: string | undefined }>(
+  item: Item,
+): Omit<Item, 'inputDigest'> {
+  const { inputDigest: _withheld, ...rest } = item
+  return rest
+}
 
 async function submit(client: Client, body: Submission, repeat: Repeatable) {
   const { task: name, version, input, inputBytes, fairness, limits, delayUntil, ...options } = body
