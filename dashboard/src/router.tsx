@@ -42,6 +42,8 @@ const executionsRoute = createRoute({
       lane: text(search['lane']),
       task: text(search['task']),
       tag: text(search['tag']),
+      error: text(search['error']),
+      keyPrefix: text(search['keyPrefix']),
       parent: text(search['parent']),
     }),
 })

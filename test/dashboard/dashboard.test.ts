@@ -148,7 +148,7 @@ test('a flow is a graph in which equal members are one node, and its failed part
 
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay them' }).click()
-  await until('the member has run again', 10_000, async () => {
+  await until('the member has run again', 20_000, async () => {
     const { attempt, state } = await world.fabric.flow('sum:broken').member('part-7').describe()
     return attempt === 2 && state === 'failed' ? true : undefined
   })
@@ -205,7 +205,7 @@ test('a long list keeps a few rows in the document, and its first screen is smal
   await page.getByRole('rowgroup', { name: 'Executions, rows' }).focus()
   // The heading is row 1.
   const oldest = page.locator('[aria-rowindex="301"]', { hasText: 'card.charge' })
-  await until('the oldest execution is in sight', 10_000, async () => {
+  await until('the oldest execution is in sight', 20_000, async () => {
     await page.keyboard.press('End')
     return (await oldest.count()) === 1 ? true : undefined
   })

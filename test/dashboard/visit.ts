@@ -4,6 +4,9 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import type { World } from './world.ts'
 
+/** Far more than any step needs, also on a machine that is busy with something else. */
+const LIMIT_MS = 20_000
+
 interface Violation {
   readonly id: string
   readonly impact: string
@@ -30,7 +33,7 @@ export class Visit {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
     const visit = new Visit(await context.newPage(), world)
     visit.#watch()
-    visit.page.setDefaultTimeout(10_000)
+    visit.page.setDefaultTimeout(LIMIT_MS)
     onTestFinished(async () => {
       await context.close()
       expect(visit.#troubles).toEqual([])

@@ -90,7 +90,7 @@ export function ExecutionsPage() {
       search: (before) => ({
         ...(before.state === undefined ? {} : { state: before.state }),
         ...Object.fromEntries(
-          ['task', 'lane', 'tag', 'parent'].flatMap((name) => {
+          ['task', 'lane', 'tag', 'keyPrefix', 'error', 'parent'].flatMap((name) => {
             const given = textOf(fields, name)
             return given === undefined ? [] : [[name, given]]
           }),
@@ -124,6 +124,8 @@ export function ExecutionsPage() {
           pattern="[^:]+:.*"
           title="A name, a colon and a value"
         />
+        <input name="keyPrefix" aria-label="Key" placeholder="Key begins with" defaultValue={search.keyPrefix} />
+        <input name="error" aria-label="Error" placeholder="Error category" defaultValue={search.error} />
         <input name="parent" aria-label="Parent" placeholder="Children of (id)" defaultValue={search.parent} />
         <button type="submit">Filter</button>
         {Object.keys(search).length > 0 && (

@@ -6,6 +6,7 @@ import { useLive } from '../api/live.ts'
 import { executionStates } from '../api/types.ts'
 import type { Lane } from '../api/types.ts'
 import { State, stateWord } from '../parts/state.tsx'
+import { Text } from '../parts/text.tsx'
 import { Moment } from '../parts/time.tsx'
 import { Failed, Loading, Page, Panel } from '../parts/views.tsx'
 import { Activity } from './overview/activity.tsx'
@@ -111,7 +112,7 @@ function LaneDepths() {
             <tr key={lane}>
               <td>
                 <Link to="/executions" search={{ lane }}>
-                  {lane}
+                  <Text>{lane}</Text>
                 </Link>
               </td>
               <td>

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useId, useRef } from 'react'
 import type { SubmitEvent, ReactNode } from 'react'
+import { Text } from './text.tsx'
 import { Failed } from './views.tsx'
 
 export interface DialogProps {
@@ -35,7 +36,9 @@ export function ActionDialog(props: DialogProps) {
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby={titleId} onClose={onClose}>
       <form onSubmit={submit}>
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId}>
+          <Text>{title}</Text>
+        </h2>
         {children}
         {action.error !== null && <Failed error={action.error} />}
         <footer className="dialog-foot">

@@ -25,6 +25,13 @@ export function visibleParts(text: string): readonly TextPart[] {
   return parts
 }
 
+/** The same as one string, for places that take no markup. */
+export function visible(text: string): string {
+  return visibleParts(text)
+    .map((part) => (part.isHidden ? `[${part.text}]` : part.text))
+    .join('')
+}
+
 /** An emoji has at most 14 units around a joiner. */
 const EMOJI_REACH = 14
 

@@ -7,6 +7,7 @@ import { useMay } from '../../api/session.tsx'
 import type { ExecutionSummary } from '../../api/types.ts'
 import { ActionDialog, Field, jsonOf, textOf } from '../../parts/dialog.tsx'
 import { Text } from '../../parts/text.tsx'
+import { visible } from '../../parts/visible-text.ts'
 
 type Action = 'cancel' | 'replay' | 'priority' | 'tags' | 'signal' | 'resume' | 'revoke'
 
@@ -122,7 +123,7 @@ export function ReplayDialog({ execution, onClose, fromStep }: DialogProps & { r
       <Target execution={execution}>This runs again</Target>
       <Field label="Recorded steps">
         <select name="from" defaultValue={fromStep === undefined ? 'kept' : 'step'}>
-          {fromStep !== undefined && <option value="step">Discard “{fromStep}” and the later ones</option>}
+          {fromStep !== undefined && <option value="step">Discard “{visible(fromStep)}” and the later ones</option>}
           <option value="kept">Keep them: completed steps do not run again</option>
           <option value="start">Discard them: everything runs again</option>
         </select>
