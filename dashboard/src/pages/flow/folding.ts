@@ -39,7 +39,7 @@ export function foldedGraph(members: readonly FlowMember[]): Graph | undefined {
   return undefined
 }
 
-/** Starts with the tasks, and tells members apart by the places around them until that changes nothing. */
+/** Starts with the tasks, and distinguishes members by the places around them until that changes nothing. */
 function placesOf(members: readonly FlowMember[]): ReadonlyMap<string, string> {
   const downstreams = new Map<string, string[]>()
   for (const { id, upstreams } of members) {
