@@ -253,3 +253,44 @@ conforms('consumers of events', ({ fabric }) => {
     await expect(working.until(client.consumer('billing').describe())).rejects.toThrow('consumer')
   })
 })
+
+conforms('subscriptions', ({ fabric }) => {
+  test('one that is restarted 100 times at random under load sees every event, and repeats only what followed its saved cursor', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    const random = seededRandom(11)
+    const types = ['execution_created', 'execution_ended'] as const
+    const seen: string[] = []
+    let saved = await working.until(client.currentCursor())
+    let savedCount = 0
+    let submitted = 0
+    for (let restart = 0; restart < 100; restart++) {
+      if (restart < 40) {
+        const execution = await working.until(client.submit(bill, submitted++))
+        await working.until(execution.cancel('enough'))
+      }
+      // What is not saved comes again.
+      seen.splice(savedCount)
+      const items = client.subscribe({ types, task: 'bill', cursor: saved, follow: false })
+      const readCount = random.between(0, 4)
+      for (let i = 0; i < readCount; i++) {
+        const { value: item } = await working.until(items.next())
+        if (item?.kind !== 'event') break
+        const id = `${item.event.executionId} ${item.event.sequence}`
+        expect(seen).not.toContain(id)
+        seen.push(id)
+        if (random.between(0, 1) === 0) continue
+        saved = item.cursor
+        savedCount = seen.length
+      }
+      await working.until(items.return())
+    }
+
+    seen.splice(savedCount)
+    for await (const item of client.subscribe({ types, task: 'bill', cursor: saved, follow: false })) {
+      if (item.kind === 'event') seen.push(`${item.event.executionId} ${item.event.sequence}`)
+    }
+    expect(new Set(seen).size).toBe(80)
+    expect(seen).toHaveLength(80)
+  })
+})
