@@ -12,6 +12,7 @@ import {
   mailboxOf,
   needsSweep,
   newJournal,
+  nextJournal,
   openWaitpointOf,
   scopeIn,
   scopeOf,
@@ -34,6 +35,15 @@ function open(target: string, expiresAt?: number): OpenWaitpoint {
 function journal(fields: Partial<Journal>): Journal {
   return { ...newJournal(0, 0), ...fields }
 }
+
+test('the journal of the next life is empty, has ids of its own, and still knows of streams', () => {
+  const before: Journal = { ...newJournal(3, 2), stepCount: 5, era: 1, hasStreams: true }
+
+  const next = nextJournal(before)
+
+  expect(next).toEqual({ ...newJournal(4, 2), hasStreams: true })
+  expect(scopeOf(ID, next)).not.toBe(scopeOf(ID, before))
+})
 
 describe('the ids of a journal', () => {
   test('of a first life begin with the id of the execution, and those of a later one with its number too', () => {
