@@ -87,6 +87,10 @@ export type {
   UpstreamSummary,
 } from './client/flows/flow-description.ts'
 export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions } from './client/flows/flow-handle.ts'
+export type { FailureGroup, FailureGroups, FailuresOptions } from './client/lists/failure-groups.ts'
+export type { Bulk, BulkFilter, BulkOptions, BulkPreview } from './fabric/bulk.ts'
+export type { BulkOutcome } from './fabric/bulk-task.ts'
+export type { RetentionOptions } from './client/define/retention.ts'
 export type { FlowPage, FlowQuery, ListFlowsOptions } from './client/lists/flow-listing.ts'
 export type { FlowMember } from './client/flows/flow-member.ts'
 export type { FlowProgress } from './client/flows/flow-submission.ts'

@@ -10,6 +10,7 @@ const COMMANDS = [
   ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'continue', 'why', 'lanes', 'doctor', 'migrate'],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['lanes limit', 'lanes unlimit'],
+  ...['failures', 'bulk', 'bulk cancel', 'bulk replay', 'bulk priority', 'bulk tag'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['budgets', 'budgets show', 'budgets history', 'budgets raise', 'budgets reset', 'budgets freeze', 'budgets open'],
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],

@@ -3,9 +3,11 @@ import { Command, CommanderError } from 'commander'
 import { invalidInput } from '../client/index.ts'
 import { packageVersion, systemRuntime } from '../runtime/index.ts'
 import { approveCommand } from './commands/waits/approve.ts'
+import { bulkCommand } from './commands/bulk.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { failuresCommand } from './commands/failures.ts'
 import { flowCommand } from './commands/flows/flow.ts'
 import { framesCommand } from './commands/frames.ts'
 import { keysCommand } from './commands/keys/keys.ts'
@@ -83,6 +85,8 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     cancelCommand(shell),
     replayCommand(shell),
     continueCommand(shell),
+    bulkCommand(shell),
+    failuresCommand(shell),
     signalCommand(shell),
     waitpointsCommand(shell),
     approveCommand(shell),

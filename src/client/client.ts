@@ -59,6 +59,8 @@ import type {
   SignalReceipt,
   SignalSendOptions,
 } from './journal/journal-calls.ts'
+import { failureGroups } from './lists/failure-groups.ts'
+import type { FailureGroups, FailuresOptions } from './lists/failure-groups.ts'
 import { listFlows } from './lists/flow-listing.ts'
 import type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 import { LaneHandle } from './lanes/lane-handle.ts'
@@ -301,6 +303,12 @@ export class Client implements FlowClient {
 
   async changePriority(idOrKey: string, priority: number): Promise<void> {
     await this.#calls.changePriority(idOrKey, priority)
+  }
+
+  /** Groups failed executions by task, category and message without its numbers: the largest group first. */
+  async failures(options: FailuresOptions = {}): Promise<FailureGroups> {
+    this.#refuseIfClosed()
+    return await failureGroups((query) => this.list(query), options)
   }
 
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {

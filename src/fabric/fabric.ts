@@ -2,6 +2,9 @@
  * A fabric: a store with its client, and the workers and the engine that run on it. Closing it loses no work: workers drain
  * first, then the engine stops, and the store closes last.
  */
+import { Bulk } from './bulk.ts'
+import type { BulkFilter } from './bulk.ts'
+import { bulkHandler } from './bulk-task.ts'
 import { Client } from '../client/client.ts'
 import type { Consumer } from '../client/consumers/consumer.ts'
 import type { ConsumeOptions, ConsumerFilter, EventHandler } from '../client/consumers/consumer-options.ts'
@@ -193,6 +196,7 @@ export class Fabric extends Client {
   readonly #deliverers = new Set<WebhookDeliverer>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
+  #bulkWorker: Worker | undefined
   #ending: Promise<void> | undefined
   #stopListening: (() => void) | undefined
 
@@ -309,6 +313,33 @@ export class Fabric extends Client {
       })
     }
     return this.#engine
+  }
+
+  /**
+   * Changes many executions of this namespace by a filter. `preview()` counts them first. A change runs as an execution of its
+   * own, on a worker of this process that starts with the first one, or of another process that makes bulk changes.
+   *
+   * @example
+   * const failed = fabric.bulk({ state: 'failed', task: 'charge', error: 'timeout' })
+   * if ((await failed.preview()).count < 1_000) await (await failed.replay({ perSecond: 20 })).result()
+   */
+  bulk(filter: BulkFilter): Bulk {
+    this.#refuseIfEnding()
+    return new Bulk(this, filter, () => this.#startBulkWorker())
+  }
+
+  /** Starts a worker that continues bulk changes of this namespace which another process has left. */
+  continueBulk(): void {
+    this.#refuseIfEnding()
+    this.#startBulkWorker()
+  }
+
+  #startBulkWorker(): void {
+    if (this.#bulkWorker !== undefined || this.#ending !== undefined) return
+    const worker = startWorker(this, [bulkHandler(this)], { log: this.log, concurrency: 2, prefetch: 0 })
+    this.#bulkWorker = worker
+    this.#workers.add(worker)
+    void worker.closed.then(() => this.#workers.delete(worker))
   }
 
   /** Closes the workers as `Worker.close` does, then stops the engine, subscriptions and waits, and closes the store. */

@@ -146,6 +146,25 @@ describe('list', () => {
     ])
   })
 
+  test('groups failures, and changes what a filter finds', async () => {
+    const place = await workplace()
+    for (const id of ['one', 'two', 'three']) await place.run(['submit', 'greet', '--id', id])
+    const filter = ['--task', 'greet', '--state', 'waiting']
+
+    const none = await place.run(['failures'])
+    const dry = await place.run(['bulk', 'cancel', '--reason', 'outdated', ...filter, '--dry-run'])
+    const tagged = await place.run(['bulk', 'tag', '--set', 'plan=pro', ...filter, '--key-prefix', 'o'])
+    const cancelled = await place.json('bulk', 'cancel', '--reason', 'outdated', ...filter)
+    const everything = await place.run(['bulk', 'replay'])
+
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'There are none.\n' })
+    expect(dry.stdout).toMatch(/^3 would be changed; the newest are:\n\S+ greet waiting three\n/)
+    expect(tagged.stdout).toBe('1 of 1 changed.\n')
+    expect(cancelled).toMatchObject({ examined: 3, changed: 3, refused: {}, isCut: false })
+    expect(everything).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one attribute') as string })
+    expect(keysOf(await place.json('list', '--tag', 'plan=pro', '--state', 'cancelled'))).toEqual(['one'])
+  })
+
   test('continues at the cursor of the previous page', async () => {
     const place = stocked()
     const keys: (string | undefined)[] = []

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/index.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
-import { collect, parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
+import { parseInteger } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
+import { filterOf, withFilter } from '../args/list-filter.ts'
+import type { FilterFlags } from '../args/list-filter.ts'
 import { firstLine, printable } from '../text/printable.ts'
 import type { Output } from '../text/output.ts'
 import type { Shell } from '../session/shell.ts'
@@ -10,19 +12,7 @@ import { stateText } from '../text/state-text.ts'
 import { table } from '../text/table.ts'
 import { isoTime } from '../text/time-text.ts'
 
-interface ListFlags {
-  readonly lane?: string
-  readonly task?: readonly string[]
-  readonly state?: readonly string[]
-  readonly tag?: readonly string[]
-  readonly since?: string
-  readonly until?: string
-  readonly endedSince?: string
-  readonly endedUntil?: string
-  readonly error?: string
-  readonly keyPrefix?: string
-  readonly flow?: string
-  readonly schedule?: string
+interface ListFlags extends FilterFlags {
   readonly parent?: string
   readonly limit?: string
   readonly cursor?: string
@@ -39,24 +29,8 @@ const KEYS: Label = { header: 'KEY', of: ({ key }) => key }
 const NAMES: Label = { header: 'NAME', of: ({ parent }) => parent?.name }
 
 export function listCommand(shell: Shell): Command {
-  return new Command('list')
+  return withFilter(new Command('list'))
     .description('executions, newest first; of all namespaces unless --namespace names one')
-    .option('--lane <lane>', 'only of this lane')
-    .option('--task <task>', 'only of this task; repeat it for one of several', collect)
-    .option(
-      '--state <state>',
-      'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …; repeat it for one of several',
-      collect,
-    )
-    .option('--tag <name=value>', 'only with this tag; repeat it for all of several', collect)
-    .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
-    .option('--until <time>', 'only created until then')
-    .option('--ended-since <time>', 'only ended since')
-    .option('--ended-until <time>', 'only ended until then')
-    .option('--error <category>', 'only with a last failure of this category, such as timeout')
-    .option('--key-prefix <text>', 'only with an own id that begins with this text')
-    .option('--flow <id>', 'only members of the flow with this id or key, in their order')
-    .option('--schedule <name>', 'only created by this schedule')
     .option('--parent <id>', 'only children of the execution with this id or key, in the order of their start')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
     .option('--cursor <cursor>', 'continue after the previous page')
@@ -78,20 +52,8 @@ export function listCommand(shell: Shell): Command {
 }
 
 function queryOf(flags: ListFlags, now: number): ListOptions {
-  const time = (flag: string, given: string | undefined) => parseGiven(given, (text) => parseSince(text, flag, now))
   return dropUndefined({
-    lane: flags.lane,
-    task: flags.task,
-    state: flags.state?.map(parseState),
-    tag: flags.tag?.map(parseTag),
-    createdFrom: time('--since', flags.since),
-    createdTo: time('--until', flags.until),
-    endedFrom: time('--ended-since', flags.endedSince),
-    endedTo: time('--ended-until', flags.endedUntil),
-    error: flags.error,
-    keyPrefix: flags.keyPrefix,
-    flow: flags.flow,
-    schedule: flags.schedule,
+    ...filterOf(flags, now),
     parent: flags.parent,
     limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,

@@ -69,7 +69,12 @@ const retention = z.union([
 
 /** The task, its input and its settings. */
 export const workFields = {
-  task: z.string().min(1).max(NAME_BYTES).describe('The name of the task.'),
+  task: z
+    .string()
+    .min(1)
+    .max(NAME_BYTES)
+    .refine((name) => !name.startsWith('flowfabric.'), 'names that begin with flowfabric. belong to FlowFabric')
+    .describe('The name of the task.'),
   version: z.int().min(1).max(VERSION_MAX).optional().describe('The version of the task.'),
   input: anyJson.optional(),
   inputBytes: base64.optional(),
