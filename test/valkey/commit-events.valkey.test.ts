@@ -39,6 +39,18 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       ])
     })
 
+    test('keeps the time of a caller whose own clock has gone back', async () => {
+      await at.commit([group({ events: [event('execution_created', 'a')] })], { now: 2_000 })
+      const back = { now: 1_500, isClockBack: true }
+      const later = await at.commit([group({ events: [event('execution_created', 'b')] })], back)
+
+      expect(later).toMatchObject({ eventsAt: 1_500 })
+      expect(await eventsOf(at)).toEqual([
+        { at: 2_000, id: 'a' },
+        { at: 1_500, id: 'b' },
+      ])
+    })
+
     test('numbers them without gaps, whatever was trimmed', async () => {
       for (let i = 1; i <= 6; i++) await write(`e${i}`, 1_000 * i)
 

@@ -116,7 +116,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const isClockWrong = lagMs !== undefined && (commit.now > now || commit.now < now - lagMs)
     if (isClockWrong) return { kind: 'refused', reason: 'clock', now }
     if (lock !== undefined) this.#locks.delete(partition)
-    const newestAt = data.events.at(-1)?.event.at ?? 0
+    const newestAt = commit.isClockBack === true ? 0 : (data.events.at(-1)?.event.at ?? 0)
     const eventsAt = Math.max(commit.now, newestAt)
     const failed: number[] = []
     const groupOf = ({ operation }: OfOperation) => commit.groupOf[operation] as number

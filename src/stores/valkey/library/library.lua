@@ -9,6 +9,8 @@ local CHUNK = 6000
 local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, INDEX_BYTES, TIME_BYTES = 8, 12, 24, 8, 6
 -- The marks of indexes that wake listeners: when an earlier first entry appears, and when the index was empty.
 local FIRST, READY = 1, 2
+-- Stands for the lag of a caller whose own clock went back: events are as old as it says.
+local CLOCK_BACK = 'back'
 local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events5', 'trimmed5', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
@@ -375,11 +377,12 @@ local function commit(keys, args)
   if stored >= LEVEL_END then return { LEVEL, time, floor(stored / LEVEL_STEP) + 1 } end
   if token ~= '' and not (isHeld(lock, time) and lock.token == token) then return { LOCK_LOST, time } end
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
-  if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
+  local isOwnClock = args[2] == '' or args[2] == CLOCK_BACK
+  if not isOwnClock and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
   check(args, expected, setsAt, othersAt, otherItem, absentSets, smallSets, largeSets, absent, small, large)
   checkClear(args, clearAt, clear, clearItem)
   -- Another commit may have come between the load and this one, with a later time.
-  local newest = events > 0 and call('LINDEX', log, -1)
+  local newest = events > 0 and args[2] ~= CLOCK_BACK and call('LINDEX', log, -1)
   local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
   if newestAt > now then
     now = newestAt

@@ -26,6 +26,8 @@ const COUNTS = 12
 const INDEX_BYTES = 8
 /** The version of a larger value is read by itself, which costs the server less than to read the value. */
 const SMALL_BYTES_MAX = 1_024
+/** Stands for the lag of a caller whose own clock has gone back. */
+const CLOCK_BACK = 'back'
 /** The marks of indexes: one wakes listeners when it has an earlier first entry, one when it was empty. */
 const NO_MARK = 0
 const FIRST_MARK = 1
@@ -44,7 +46,7 @@ export function writeCommit(
   const name = commit.finishesWork ? functions.commitWhenFull : functions.commit
   writer.begin(name, [prefix, keys.channels(commit.partition)])
   writer.argument(commit.now)
-  writer.argument(commit.lagMs ?? '')
+  writer.argument(commit.lagMs ?? (commit.isClockBack === true ? CLOCK_BACK : ''))
   writer.latin1Argument(commit.lock ?? '')
   writer.argument(commit.passesLock ? '1' : '')
   writer.argument(messageHead(sender))

@@ -88,6 +88,8 @@ export class BatchRunner {
   readonly #onWake: (wake: Wake) => void
   readonly #version = versionGenerator()
   readonly #states = new Map<Partition, PartitionState>()
+  /** The latest time of the caller's own clock. */
+  #latest = -Infinity
   #operations = 0
   #conflicts = 0
 
@@ -301,7 +303,7 @@ export class BatchRunner {
     const commit: Commit = {
       partition: state.partition,
       now,
-      lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
+      ...this.#clockOf(now),
       version,
       lock,
       passesLock: lock === undefined && concerned.every(({ operation }) => passesLock(operation)),
@@ -318,6 +320,12 @@ export class BatchRunner {
       this.#take(state, chosen, content, version, reply, set)
     }
     return reply
+  }
+
+  #clockOf(now: Instant): Pick<Commit, 'lagMs' | 'isClockBack'> {
+    if (this.#now === undefined) return { lagMs: LAG_MAX_MS }
+    this.#latest = Math.max(this.#latest, now)
+    return { lagMs: undefined, isClockBack: now < this.#latest }
   }
 
   /**

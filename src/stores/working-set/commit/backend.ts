@@ -90,6 +90,8 @@ export interface Commit {
   readonly now: Instant
   /** How far `now` may lie behind the store's clock. Undefined: the clock is the caller's own and is not compared. */
   readonly lagMs: number | undefined
+  /** The caller's own clock has gone back, so that events may be older than the newest of the log. */
+  readonly isClockBack?: boolean
   readonly version: Version
   /** Set by a locked run: the commit is refused unless this token holds the lock. The commit releases it. */
   readonly lock?: LockToken | undefined
