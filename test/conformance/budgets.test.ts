@@ -33,6 +33,8 @@ conforms('reserveBudget', ({ fabric, clock }) => {
     expect(await budgets.reserve({ tokens: 60 }, { key: 'a', epoch: 2 })).toMatchObject({ kind: 'already_reserved' })
     expect(await budgets.reserve({ tokens: 60 }, { key: 'a', epoch: 3 })).toMatchObject({ kind: 'already_reserved' })
     expect(await budgets.reserve({ tokens: 60 }, { key: 'a', epoch: 2 })).toMatchObject({ code: 'stale_lease' })
+    expect(await budgets.release('a', 2)).toMatchObject({ kind: 'already_released' })
+    expect(await budgets.sums()).toMatchObject({ reserved: { tokens: 60 } })
     await budgets.settle('a', { tokens: 10 })
     expect(await budgets.reserve({ tokens: 60 }, { key: 'a', epoch: 4 })).toEqual({ kind: 'already_settled' })
     expect(await budgets.sums()).toEqual({ spent: { tokens: 10 }, reserved: {} })

@@ -88,8 +88,8 @@ export class GivenBudgets {
     return this.run('spendBudget', this.#usage(given, by))
   }
 
-  release(key: string): Promise<OperationResult<'releaseReservation'>> {
-    return this.run('releaseReservation', { root: ROOT, key })
+  release(key: string, epoch?: number): Promise<OperationResult<'releaseReservation'>> {
+    return this.run('releaseReservation', { root: ROOT, key, epoch })
   }
 
   /** The account as everyone may see it. */

@@ -87,7 +87,8 @@ export class BudgetAccount {
   async #release(trees: readonly Tree[], key: string): Promise<void> {
     for (const tree of trees) {
       const { root, partition } = tree
-      const call = () => this.#services.batcher.run(partition, 'releaseReservation', { root, key })
+      const { epoch } = this.#leased.claimed.fence
+      const call = () => this.#services.batcher.run(partition, 'releaseReservation', { root, key, epoch })
       const { result } = await this.#run(tree, call)
       this.#wake(tree, result.wakes)
     }

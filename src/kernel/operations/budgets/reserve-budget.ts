@@ -60,9 +60,14 @@ export function reserveBudget(tx: Tx, input: ReserveInput): ReserveResult {
   return { kind: 'budget_reserved', expiresAt }
 }
 
-export interface ReleaseInput {
+interface ReservationKey {
   readonly root: string
   readonly key: string
+}
+
+export interface ReleaseInput extends ReservationKey {
+  /** The lease of the caller. A reservation that a later lease has taken over stays. */
+  readonly epoch?: number | undefined
 }
 
 export interface ReleaseResult {
@@ -70,15 +75,16 @@ export interface ReleaseResult {
   readonly wakes: BudgetWake[]
 }
 
-/** Returns reserved amounts unspent. No-op if the reservation was settled or has lapsed. */
-export function releaseReservation(tx: Tx, { root, key }: ReleaseInput): ReleaseResult {
+/** Returns reserved amounts unspent. No-op if the reservation was settled, has lapsed, or was taken over. */
+export function releaseReservation(tx: Tx, { root, key, epoch }: ReleaseInput): ReleaseResult {
   const reservation = tx.get('reservation', chargeId(root, key))
-  if (reservation === undefined) return { kind: 'already_released', wakes: [] }
+  const isTakenOver = epoch !== undefined && reservation !== undefined && reservation.spender.epoch > epoch
+  if (reservation === undefined || isTakenOver) return { kind: 'already_released', wakes: [] }
   return { kind: 'reservation_released', wakes: endReservation(tx, reservation) }
 }
 
 export interface RenewReservationsInput {
-  readonly reservations: readonly ReleaseInput[]
+  readonly reservations: readonly ReservationKey[]
   readonly ttlMs: number
 }
 
