@@ -51,6 +51,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
           createdAt,
           run: 0,
           limits: [],
+          budgets: [],
           isAdmitted: true,
           readyForMs: 10,
           payload: { size: 3, encoding: 'bytes' },
