@@ -78,6 +78,8 @@ export default defineConfig({
     allowOnly: false,
     teardownTimeout: 10_000,
     sequence: { sequencer: LongestFirst },
+    // Suites are processes of their own: without it, each of them transforms all sources again.
+    experimental: { fsModuleCache: true },
     projects: suites.map(project),
   },
 })
