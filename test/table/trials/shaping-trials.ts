@@ -42,7 +42,7 @@ function passedOn(world: World): void {
 
 /** Only the window is left to be over: the parts of one pass may come in any order. */
 function lateInWindow(world: World): void {
-  after({ ...throttle, everyMs: LONG_MS })(world)
+  after({ kind: 'throttle', key: KEY, everyMs: LONG_MS })(world)
   step(world, LONG_MS - SOON_MS, runDue)
 }
 
