@@ -152,3 +152,14 @@ test('spending counts once however often the handler runs, and a dead worker giv
     [5, 1],
   ])
 })
+
+test('an execution with the id of a removed one spends anew', async () => {
+  const daily = task('daily', { budgets: [company], retention: '1h' })
+  await using t = await testFabric([daily.handle(async (_, ctx) => (await ctx.spend({ tokens: 5 })).kind)])
+  for (let day = 0; day < 2; day++) {
+    const execution = await t.submit(daily, undefined, { id: 'daily' })
+    expect(await t.until(execution, 'completed')).toMatchObject({ result: 'spent' })
+    await t.advance('1d')
+  }
+  expect((await t.budgets.describe('company')).keys).toMatchObject([{ chargeCount: 2, dimensions: [{ spent: 10 }] }])
+})

@@ -41,10 +41,10 @@ export class BudgetAccount {
     this.trees = treesOf(leased, services.batcher)
   }
 
-  /** A key that distinguishes the calls of the runs of all executions. */
+  /** A key that distinguishes the calls of the runs of all executions, also of one that has the id of a removed one. */
   keyOf(name: string): string {
-    const { id, claimed } = this.#leased
-    return `${id}.${claimed.run}.${claimed.journal?.era ?? 0}:${name}`
+    const { idempotencyKey, claimed } = this.#leased
+    return `${idempotencyKey}.${claimed.journal?.era ?? 0}:${name}`
   }
 
   /** Records what was spent in all trees. A call whose reply was lost is repeated, and counts once. */
