@@ -127,6 +127,15 @@ test('a budget that cancels stops the execution, and one that is refused may wor
   })
 })
 
+test('a reservation that was granted after the end of its handler holds nothing', async () => {
+  const hasty = task('hasty', { budgets: [company] })
+  await using t = await testFabric([hasty.handle((_, ctx) => void ctx.reserve({ tokens: 5 }))])
+  await t.until(await t.submit(hasty, undefined), 'completed')
+
+  await t.advance('1h')
+  expect((await t.budgets.describe('company')).keys).toMatchObject([{ reservationCount: 0 }])
+})
+
 test('spending counts once however often the handler runs, and a dead worker gives back what it reserved', async () => {
   const agent = task('repeating', { budgets: [company] })
   await using t = await testFabric([

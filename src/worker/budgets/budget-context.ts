@@ -97,19 +97,15 @@ export class BudgetContext {
     return { spend: handled(spend), reserve: handled(reserve) }
   }
 
-  /** The run has ended: what the handler has not settled is free again. */
-  async close(): Promise<void> {
+  /** The run has ended: what the handler has not settled is free again. Returns undefined if there is nothing to release. */
+  close(): Promise<void> | undefined {
     this.#isClosed = true
     this.#timer?.cancel()
     const left = [...this.#open]
     this.#open.clear()
+    if (left.length === 0) return undefined
     // What cannot be released lapses.
-    await Promise.allSettled(left.map((key) => this.#account.release(key)))
-  }
-
-  /** Whether a close has something to do. */
-  get isIdle(): boolean {
-    return this.#open.size === 0
+    return Promise.allSettled(left.map((key) => this.#account.release(key))).then(() => undefined)
   }
 
   async #spend(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
@@ -136,7 +132,9 @@ export class BudgetContext {
     }
     const refused = await this.#account.reserve(key, amounts, this.#ttlMs)
     if (refused === undefined) {
-      this.#open.add(key)
+      // The handler has ended without waiting for the call, so it will not settle it.
+      if (this.#isClosed) await this.#account.release(key)
+      else this.#open.add(key)
       this.#renewLater()
       return undefined
     }

@@ -271,9 +271,8 @@ export class HandlerContext implements TaskContext {
   /** Waits for pending calls of the handler. Returns undefined if there are none. */
   finishCalls(): Promise<void> | undefined {
     const calls = this.#run === undefined ? this.#progress?.flush() : this.#run.close()
-    const budgets = this.#budgets
-    if (budgets === undefined || budgets.isIdle) return calls
-    return budgets.close().then(() => calls)
+    const released = this.#budgets?.close()
+    return released === undefined ? calls : released.then(() => calls)
   }
 
   /** The compensations that this run has registered. */
