@@ -98,6 +98,27 @@ test('a budget that asks parks the execution, and an approval raises it by the a
   expect(await t.until(other, 'failed')).toMatchObject({ failure: { category: 'permanent' } })
 })
 
+test('an answer to a report that has passed a limit decides about the next run of the handler', async () => {
+  const asking = budget('asking-afterwards', { hard: { calls: 1 }, onBreach: 'suspend' })
+  const agent = task('reporting', { budgets: [asking] })
+  await using t = await testFabric([
+    agent.handle(async (_, ctx) => {
+      await ctx.spend({ calls: 2 })
+      return 'continued'
+    }),
+  ])
+  const approved = await t.submit(agent, undefined)
+  await t.until(approved, 'suspended')
+  await t.vote(approved, 'budget asking-afterwards', { by: 'ada' })
+  expect(await t.until(approved, 'completed')).toMatchObject({ result: 'continued' })
+
+  const rejected = await t.submit(agent, undefined)
+  await t.until(rejected, 'suspended')
+  await t.vote(rejected, 'budget asking-afterwards', { by: 'ada', verdict: 'reject' })
+  expect(await t.until(rejected, 'failed')).toMatchObject({ failure: { category: 'permanent' } })
+  expect((await t.budgets.describe('asking-afterwards')).keys[0]?.dimensions).toMatchObject([{ hard: 2, spent: 4 }])
+})
+
 test('a budget that cancels stops the execution, and one that is refused may work another way', async () => {
   const strict = budget('strict', { hard: { calls: 1 }, onBreach: 'cancel' })
   const large = budget('large-model', { hard: { tokens: 10 } })

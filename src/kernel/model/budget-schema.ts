@@ -178,6 +178,8 @@ export const charge = record('charge', {
   spender,
   at: whole,
   expiresAt: whole,
+  /** It has passed a hard limit. A repetition of the report learns whether the limit is still passed. */
+  hasPassed: rare(flag),
 })
 
 /** A line of the ledger: one report of what was spent. */

@@ -53,7 +53,8 @@ export class BudgetAccount {
       const usage = this.#usage(tree, key, amounts)
       const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'spendBudget', usage))
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
-      return this.#receiptOf(tree, result.kind === 'already_spent' ? undefined : result)
+      if (result.kind === 'already_spent') return { isNew: false, hard: result.hard, soft: [] }
+      return this.#receiptOf(tree, result)
     })
   }
 

@@ -57,8 +57,11 @@ export class BudgetContext {
 
   readonly spend: TaskContext['spend'] = (spending, options) =>
     beginCall(this.#run, 'spend', async () => {
-      const receipts = await this.#spend(this.#keyOf('spend', options), checkSpending(spending, 'spending'))
-      await this.#afterSpend(receipts)
+      const key = this.#keyOf('spend', options)
+      const amounts = checkSpending(spending, 'spending')
+      const receipts = await this.#spend(key, amounts)
+      // Reported again, it learns whether the answer has raised the budget by enough.
+      for (let last = receipts; await this.#asks(last);) last = await this.#spend(key, amounts)
       return receiptOf(receipts)
     })
 
@@ -113,15 +116,21 @@ export class BudgetContext {
     return await this.#account.spend(key, amounts)
   }
 
-  /** Real spending counts in any case. What it has passed decides how the handler continues. */
-  async #afterSpend(receipts: readonly TreeReceipt[]): Promise<void> {
+  /**
+   * Real spending counts in any case. What it has passed decides how the handler continues. Returns whether a budget has asked. A later
+   * run of the handler asks again, and finds the answer.
+   */
+  async #asks(receipts: readonly TreeReceipt[]): Promise<boolean> {
+    let hasAsked = false
     for (const [i, { hard }] of receipts.entries()) {
       const tree = this.#account.trees[i]
       const overrun = hard.find(({ onBreach }) => onBreach === 'cancel' || onBreach === 'suspend')
       if (tree === undefined || overrun === undefined) continue
       if (overrun.onBreach === 'cancel') await this.#cancel(overrun)
       await this.#ask(tree, overrun)
+      hasAsked = true
     }
+    return hasAsked
   }
 
   /** Reserves, or returns the question that a budget asks. */

@@ -78,9 +78,18 @@ export function recordCharge(tx: Tx, levels: readonly Level[], usage: Usage): Ov
     spender,
     at: tx.now,
     expiresAt,
+    hasPassed: overruns.hard.length > 0 ? true : undefined,
   }
   tx.put(charge)
   return overruns
+}
+
+/** Returns the hard limits that a charge has passed, as far as they still are. Its report may be repeated before anyone reacts to them. */
+export function stillPassed(tx: Tx, charge: Charge): Overrun[] {
+  const found: Overrun[] = []
+  if (charge.hasPassed !== true) return found
+  for (const level of storedLevels(tx, charge)) for (const one of passedOf(tx, level, charge.amounts)) found.push(one)
+  return found
 }
 
 /** Whether all sums stay exact. */
@@ -101,15 +110,24 @@ function noteOverruns(tx: Tx, { budget, account }: Level, before: Amounts, added
     account.warned = (account.warned ?? []).concat([dimension])
     emitOverrun(tx, 'budget_warned', budget, account, dimension)
   }
+  for (const overrun of passedOf(tx, { budget, account }, added)) {
+    found.hard.push(overrun)
+    // One event for each time that it is passed.
+    if (valueIn(before, overrun.dimension) <= overrun.hard) noteBreach(tx, { budget, account }, overrun.dimension)
+  }
+}
+
+/** Returns the hard limits that are passed in the dimensions of a report. */
+function passedOf(tx: Tx, { budget, account }: Omit<Level, 'wasHeld'>, added: Amounts): Overrun[] {
+  const found: Overrun[] = []
   for (const { dimension, value } of budget.hard) {
     const spent = valueIn(account.spent, dimension)
     const hard = value + valueIn(account.raised, dimension)
     if (spent <= hard || valueIn(added, dimension) === 0) continue
     const shortage = { dimension, spent, reserved: valueIn(account.reserved, dimension), hard, asked: 0 }
-    found.hard.push(overrunOf(tx, { budget, account }, shortage))
-    // One event for each time that it is passed.
-    if (valueIn(before, dimension) <= hard) noteBreach(tx, { budget, account }, dimension)
+    found.push(overrunOf(tx, { budget, account }, shortage))
   }
+  return found
 }
 
 /** Counts that a call has found no room, once if it is repeated. Returns whether the account has changed. */

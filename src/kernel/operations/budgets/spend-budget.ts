@@ -1,6 +1,6 @@
 /** Records what was spent. Spending is never refused for lack of room, because it has happened: only new work is. */
-import { fitsSums, putLevels, recordCharge, unhold } from '../../lifecycle/budgets/charges.ts'
-import type { Overruns, Usage } from '../../lifecycle/budgets/charges.ts'
+import { fitsSums, putLevels, recordCharge, stillPassed, unhold } from '../../lifecycle/budgets/charges.ts'
+import type { Overrun, Overruns, Usage } from '../../lifecycle/budgets/charges.ts'
 import { levelsOf } from '../../lifecycle/budgets/accounts.ts'
 import type { BudgetWake } from '../../lifecycle/budgets/accounts.ts'
 import { chargeId } from '../../model/budget-ids.ts'
@@ -21,8 +21,8 @@ type SpendRefusal = Refused<'budget_not_found' | 'amount_too_large'>
 
 export type SpendResult =
   | ({ readonly kind: 'spent' } & Counted)
-  /** The key was used before, so nothing was counted again. */
-  | { readonly kind: 'already_spent'; readonly at: Instant }
+  /** The key was used before, so nothing was counted again. `hard`: what it has passed then, and is passed now. */
+  | { readonly kind: 'already_spent'; readonly at: Instant; readonly hard: Overrun[] }
   | SpendRefusal
 
 /** Counts in the accounts of all levels. Idempotent per key. */
@@ -48,12 +48,11 @@ export function settleReservation(tx: Tx, input: SettleInput): SettleResult {
   return counted.kind === 'already_spent' ? { kind: 'already_settled', at: counted.at } : counted
 }
 
-type Count =
-  ({ readonly kind: 'counted' } & Counted) | { readonly kind: 'already_spent'; readonly at: Instant } | SpendRefusal
+type Count = ({ readonly kind: 'counted' } & Counted) | Extract<SpendResult, { kind: 'already_spent' }> | SpendRefusal
 
 function count(tx: Tx, usage: Usage, reservation: Reservation | undefined): Count {
   const existing = tx.get('charge', chargeId(usage.root, usage.key))
-  if (existing !== undefined) return { kind: 'already_spent', at: existing.at }
+  if (existing !== undefined) return { kind: 'already_spent', at: existing.at, hard: stillPassed(tx, existing) }
   const accounts = reservation?.accounts ?? usage.accounts
   const levels = levelsOf(tx, usage.root, accounts)
   if (typeof levels === 'string') return refused('budget_not_found', { name: levels })
