@@ -126,6 +126,17 @@ conforms('spendBudget', ({ fabric, clock }) => {
     expect(events).toEqual(['budget_warned', 'budget_breached', 'budget_breached'])
   })
 
+  test('counts in the budgets that the execution was submitted with, whatever is above them now', async () => {
+    await budgets.tree()
+    await budgets.reserve({ tokens: 5 }, { key: 'a' })
+    await budgets.define('team', { parent: ROOT })
+    expect(await budgets.define(TENANT, { parent: 'team' })).toMatchObject({ kind: 'budget_changed' })
+
+    expect(await budgets.spend({ tokens: 3 })).toMatchObject({ kind: 'spent' })
+    expect(await budgets.settle('a', { tokens: 4 })).toMatchObject({ kind: 'reservation_settled' })
+    expect(await budgets.sums(ROOT)).toEqual({ spent: { tokens: 7 }, reserved: {} })
+  })
+
   test('is refused by a tree that lacks a level, and writes nothing', async () => {
     await budgets.define(ROOT, {})
 

@@ -64,14 +64,15 @@ function newAccount(tx: Tx, budget: Budget, id: string, key: string): Account {
   }
 }
 
-/** Returns all levels of a call, or the name of a budget that does not exist. A child counts in its parent, too. */
+/**
+ * Returns all levels of a call, or the name of a budget that does not exist. An execution spends the budgets that it was submitted with,
+ * also if one has got another parent since.
+ */
 export function levelsOf(tx: Tx, root: string, refs: readonly AccountRef[]): Level[] | string {
   const levels: Level[] = []
   for (const { name, key } of refs) {
     const budget = tx.get('budget', budgetId(root, name))
     if (budget === undefined) return name
-    const { parent } = budget
-    if (parent !== undefined && !refs.some((other) => other.name === parent)) return parent
     const account = accountOf(tx, budget, key)
     levels.push({ budget, account, wasHeld: heldUntilOf(budget, account, tx.now) !== undefined })
   }
