@@ -10,7 +10,7 @@ import { WAITABLE } from '../../client/define/waitable.ts'
 import type { Waitable } from '../../client/define/waitable.ts'
 import type { ApprovalAnswer } from '../../client/define/approval.ts'
 import { checkKey, invalidInput } from '../../client/checks/names.ts'
-import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS, OPEN_RESERVATIONS } from '../../kernel/index.ts'
 import type { Amounts, Overrun } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { shape } from '../../options/shape.ts'
@@ -150,7 +150,7 @@ export class BudgetContext {
     const { tree, overrun } = refused
     if (overrun.onBreach === 'cancel') await this.#cancel(overrun)
     // An approval cannot open what an operator has frozen, and no raise adds reservations.
-    if (overrun.onBreach === 'suspend' && !overrun.isFrozen && overrun.hard > 0) {
+    if (overrun.onBreach === 'suspend' && !overrun.isFrozen && overrun.dimension !== OPEN_RESERVATIONS) {
       return new StepQuestion(() => this.#ask(tree, overrun), textOf(overrun))
     }
     const waitMs = Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, POSTPONE_MAX_MS)

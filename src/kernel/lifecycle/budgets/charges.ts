@@ -180,8 +180,8 @@ function placeOf(tasks: readonly TaskSum[], namespace: string, task: string): nu
   return undefined
 }
 
-/** The dimension of the bound of open reservations. */
-const RESERVATIONS = 'reservations'
+/** Stands for the dimension if an account has too many reservations. No dimension has this name, because it contains a space. */
+export const OPEN_RESERVATIONS = 'open reservations'
 
 /** Returns the first account without room for an amount. A budget that only warns has always room, unless it is frozen. */
 export function findShortage(
@@ -198,7 +198,7 @@ export function findShortage(
     }
     if (account.reservationCount >= RESERVATION_MAX) {
       const full = {
-        dimension: RESERVATIONS,
+        dimension: OPEN_RESERVATIONS,
         spent: 0,
         reserved: account.reservationCount,
         hard: RESERVATION_MAX,
