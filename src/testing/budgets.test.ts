@@ -51,6 +51,7 @@ test('work is refused without an attempt, waits, and is woken by a raise', async
     keys: [{ dimensions: [{ dimension: 'tokens', spent: 211, reserved: 0, left: 789 }] }],
   })
   expect(await t.budgets.spentBy('blocked')).toMatchObject([{ spent: { tokens: 10 }, task: 'draft', attempt: 1 }])
+  await expect(t.budgets.define('tenants', { hard: { tokens: 5 } })).rejects.toThrow("has the parent 'company'")
 })
 
 test('begins anew at its boundary, however long no work asks', async () => {

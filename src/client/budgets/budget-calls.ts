@@ -122,6 +122,7 @@ export class BudgetCalls {
     checkTaskName(name, 'budget name')
     const above = parent === undefined ? undefined : await this.#find(parent)
     const root = above?.root ?? name
+    await this.#refuseOtherTree(name, root)
     const facts = { name, root, terms, parent: above === undefined ? undefined : { budget: above } }
     const input = definitionOf(facts, { by, reason }, session.runtime.now())
     const { kind } = unwrap((await session.runIn(limitPartition(root, session.settings), 'defineBudget', input)).result)
@@ -221,6 +222,18 @@ export class BudgetCalls {
     // Also if it was opened before: that call may not have woken everything.
     if (!isFrozen) await wakeBlocked(session, budgetId(place.root, place.name))
     return kind
+  }
+
+  /** A name in two trees would be ambiguous for good, because no budget is ever removed. */
+  async #refuseOtherTree(name: string, root: string): Promise<void> {
+    const known = await readBudgets(this.#session())
+    const other = known.find(({ budget }) => budget.name === name && budget.root !== root)?.budget
+    if (other === undefined) return
+    const place = other.parent === undefined ? 'is the root of a tree' : `has the parent '${other.parent}'`
+    throw invalidInput(
+      'parent',
+      `The budget '${name}' ${place}, and stays in its tree: name the same parent, or define a budget of another name.`,
+    )
   }
 
   /** Returns the tree of a budget. Names are looked up, because the partition is that of the root. */
