@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BudgetExceededError } from '../contract.ts'
-import { budget, task, usd } from '../client/index.ts'
+import { budget, limit, task, usd } from '../client/index.ts'
 import { testFabric } from './test-fabric.ts'
 
 interface Job {
@@ -29,6 +29,16 @@ const drafts = draft.handle(async ({ tokens }, ctx) => {
 test('money is counted in millionths', () => {
   expect([usd(0.03), usd(1.5), usd(0.1 + 0.2)]).toEqual([30_000, 1_500_000, 300_000])
   expect(() => usd(-1)).toThrow('must be a number of dollars')
+})
+
+test('a definition that is not valid fails the submit, and nothing else', async () => {
+  const slow = limit('slow', { concurrency: 1 })
+  const odd = budget('odd', { hard: { tokens: 1 }, every: { cron: 'never' } })
+  await using t = await testFabric([drafts])
+
+  await expect(t.submit(task('odd', { limits: [slow], budgets: [odd] }), undefined)).rejects.toThrow(
+    "The period 'never' of budget 'odd' is not valid",
+  )
 })
 
 test('work is refused without an attempt, waits, and is woken by a raise', async () => {

@@ -129,8 +129,8 @@ function withLimits(
   if (prepared.input.limits === undefined) return prepared
   const limits = setting.limits?.declare(limitUsesOf(item.task, item.options.limits))
   const budgets = setting.limits?.budgets.declare(budgetUsesOf(item.task, item.options.budgets))
-  const declared = limits === undefined ? budgets : limits.then(() => budgets)
-  return declared === undefined ? prepared : declared.then(() => prepared)
+  // Both are waited for from now on: either may fail first.
+  return limits === undefined && budgets === undefined ? prepared : Promise.all([limits, budgets]).then(() => prepared)
 }
 
 function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
