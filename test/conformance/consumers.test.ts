@@ -4,7 +4,7 @@ import { task } from '../../src/client/index.ts'
 import type { Consumer } from '../../src/client/consumers/consumer.ts'
 import type { ConsumeOptions, ConsumerGap, EventHandler } from '../../src/client/consumers/consumer-options.ts'
 import type { ConsumerPosition, RenewConsumerInput } from '../../src/kernel/index.ts'
-import { silentLog } from '../../src/runtime/index.ts'
+import { silentLog, sleep } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import { STORE_PARTITION } from '../../src/stores/partitions.ts'
 import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
@@ -219,6 +219,27 @@ conforms('consumers of events', ({ fabric }) => {
     expect(journal.orders().at(-1)).toHaveLength(2)
     await working.until(again.close())
     expect(await working.until(working.client.consumer('billing').describe())).toMatchObject({ handledCount: 3 })
+  })
+
+  test('a closing process stays a member until its handlers have returned', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    const started = Promise.withResolvers<undefined>()
+    const wasAborted: boolean[] = []
+    const handle: EventHandler = async (_event, { signal }) => {
+      started.resolve(undefined)
+      await sleep(fabric.runtime, 1_500)
+      wasAborted.push(signal.aborted)
+    }
+    const filter = { types: ['execution_created'], task: 'bill' } as const
+    const consumer = await working.until(client.startConsumer(silentLog, 'billing', filter, handle, { ttl: '1s' }))
+    await working.until(client.submit(bill, 1))
+    await working.until(started.promise)
+    await working.until(consumer.close())
+
+    expect(wasAborted).toEqual([false])
+    const description = await working.until(client.consumer('billing').describe())
+    expect(description).toMatchObject({ handledCount: 1, lagCount: 0, memberCount: 0 })
   })
 
   test('a consumer continues where it stopped, reports what was trimmed, and is moved by operators', async () => {

@@ -6,7 +6,9 @@ import { KeyRing, mintKey } from '../../src/client/tokens/key-ring.ts'
 import { Tokens } from '../../src/client/tokens/token.ts'
 import { WebhookDeliverer } from '../../src/fabric/webhooks/deliverer.ts'
 import type { PostAnswer, PostRequest } from '../../src/fabric/webhooks/post.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { silentLog } from '../../src/runtime/index.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { conforms } from './harness.ts'
 import { Working } from './working.ts'
 
@@ -24,7 +26,7 @@ function verifies({ headers, body }: PostRequest, secret: string): boolean {
 /** A receiver that notes what it gets, and answers as the test says. */
 class Receiver {
   readonly requests: PostRequest[] = []
-  answer: (request: PostRequest) => PostAnswer = () => OK
+  answer: (request: PostRequest) => PostAnswer | Promise<PostAnswer> = () => OK
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = []
 
   readonly post = (request: PostRequest): Promise<PostAnswer> => {
@@ -41,13 +43,13 @@ class Receiver {
 conforms('webhooks', ({ fabric }) => {
   let ring: KeyRing
 
-  function begin() {
+  function begin(store = fabric.store) {
     ring = KeyRing.begin(fabric.runtime.now())
     const tokens = new Tokens({ ring: () => ring }, fabric.runtime, silentLog)
-    const working = new Working(fabric, { tokens })
+    const working = new Working(fabric, { tokens }, store)
     const receiver = new Receiver()
     const { client } = working
-    const deliver = () =>
+    const deliver = (lookEveryMs = 100) =>
       new WebhookDeliverer({
         session: client.openSession(),
         log: silentLog,
@@ -55,7 +57,7 @@ conforms('webhooks', ({ fabric }) => {
         allowPrivate: false,
         forNamespace: (namespace) => client.forNamespace(namespace),
         work: (handler) => Promise.resolve(working.work([handler])),
-        lookEveryMs: 100,
+        lookEveryMs,
       })
     const { webhooks } = client
     return { working, receiver, client, deliver, webhooks }
@@ -135,6 +137,68 @@ conforms('webhooks', ({ fabric }) => {
     await working.elapse(100)
     expect(await working.until(webhooks.describe('crm'))).toMatchObject({ state: 'disabled' })
     await working.until(deliverer.close())
+  })
+
+  test('a changed filter applies to all events from then on, also while those who deliver do not know of it', async () => {
+    const { working, receiver, client, deliver, webhooks } = begin()
+    await using _ = working
+    await working.until(webhooks.define('crm', wanted))
+    const deliverer = deliver(1_000)
+    await working.elapse(50)
+    await working.until(webhooks.define('crm', { ...wanted, types: ['execution_created', 'priority_changed'] }))
+
+    const execution = await working.until(client.submit(order, 1))
+    await working.elapse(300)
+    await working.until(execution.changePriority(3))
+    await working.until(receiver.until(2))
+
+    const types = receiver.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type)
+    expect(types).toEqual(['execution_created', 'priority_changed'])
+    await working.until(deliverer.close())
+  })
+
+  test('a success ends the failing state, also if it began before the failure', async () => {
+    const { working, receiver, client, deliver, webhooks } = begin()
+    await using _ = working
+    await working.until(webhooks.define('crm', wanted))
+    const deliverer = deliver()
+    const first = Promise.withResolvers<PostAnswer>()
+    receiver.answer = () => (receiver.requests.length === 1 ? first.promise : { status: 503, retryAfterSeconds: 3_600 })
+    for (const count of [1, 2]) {
+      await working.until(client.submit(order, count))
+      await working.until(receiver.until(count))
+    }
+    await working.elapse(20)
+    expect(await working.until(webhooks.describe('crm'))).toMatchObject({ state: 'failing' })
+
+    first.resolve(OK)
+    await working.elapse(20)
+    expect(await working.until(webhooks.describe('crm'))).toMatchObject({ state: 'active' })
+    await working.until(deliverer.close())
+  })
+
+  test('those who deliver can be closed while the store is unavailable', async () => {
+    let isDown = false
+    const run: Store['run'] = (partition, calls, onAnswer) => {
+      const isRefused = isDown && calls.some(({ operation }) => operation === 'renewConsumer')
+      return isRefused
+        ? Promise.reject(new EngineError('store_unavailable'))
+        : fabric.store.run(partition, calls, onAnswer)
+    }
+    const store = new Proxy(fabric.store, {
+      get(target, name) {
+        const value: unknown = name === 'run' ? run : Reflect.get(target, name, target)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+    const { working, deliver, webhooks } = begin(store)
+    await using _ = working
+    await working.until(webhooks.define('crm', wanted))
+    isDown = true
+    const deliverer = deliver()
+    await working.elapse(50)
+    await working.until(deliverer.close())
+    expect(await working.until(webhooks.describe('crm'))).toMatchObject({ memberCount: 0 })
   })
 
   test('secrets rotate with a grace, follow the key ring, and are not sent to unsafe targets', async () => {

@@ -45,8 +45,8 @@ export interface ConsumerSource {
   readonly name: string
   readonly filter: EventFilter
   readonly exceptTask?: string
-  /** Whether it is created if it does not exist. */
-  readonly mayCreate: boolean
+  /** The filter is that of this revision: with another one, the consumer ends. Absent: it is created if it does not exist. */
+  readonly revision?: number
 }
 
 /** Returns the source of a consumer that is a function. */
@@ -56,7 +56,6 @@ export function sourceOf(session: Session, name: string, filter: ConsumerFilter)
     id: consumerId(session.namespace, checkConsumerName(name)),
     name,
     filter: { types, namespace: session.listed(namespace), task, lane, tag },
-    mayCreate: true,
   }
 }
 
@@ -104,7 +103,8 @@ export class Consumer implements AsyncDisposable {
     this.#session = session
     this.#log = log
     this.#id = source.id
-    this.#mayCreate = source.mayCreate
+    this.#mayCreate = source.revision === undefined
+    this.#revision = source.revision
     this.#memberId = session.runtime.uuid()
     this.#filter = source.filter
     const wanted = { ...source.filter, exceptTask: source.exceptTask }
@@ -182,7 +182,7 @@ export class Consumer implements AsyncDisposable {
     this.#wake()
   }
 
-  /** Returns false if the consumer was deleted. A failure of the store is retried until the answer is known. */
+  /** Returns false if the consumer was deleted or has another filter. A failure of the store is retried until it answers. */
   async #renew(): Promise<boolean> {
     this.#isWoken = false
     const tally = this.#tally
@@ -191,6 +191,7 @@ export class Consumer implements AsyncDisposable {
     const release = [...this.#surrendered].filter((number) => this.#readers.get(number)?.isStopped === true)
     const answer = await this.#call({ progress, release, isLeaving: false, ...tally })
     if (answer === undefined) return this.#closing.signal.aborted
+    if (!this.#mayCreate && answer.revision !== this.#revision) return false
     for (const { partition, position } of progress) this.#stored.set(partition, position)
     for (const number of release) this.#forget(number)
     await this.#follow(answer)
@@ -263,6 +264,7 @@ export class Consumer implements AsyncDisposable {
   #extend(ms: number): void {
     this.#expiry?.cancel()
     this.#expiry = this.#session.runtime.after(ms, () => {
+      this.#expiry = undefined
       this.#log.warn({ consumer: this.name }, 'a consumer of events could not renew in time; other processes continue')
       void this.#abandonAll()
     })
@@ -294,6 +296,8 @@ export class Consumer implements AsyncDisposable {
       await reader.abandon()
       this.#forget(reader.number)
     }
+    // The membership may have lapsed while handlers stopped: then the partitions may have other owners.
+    if (this.#expiry === undefined) return
     for (const number of surrender) this.#surrender(number)
     for (const { partition, position, mark } of owned) {
       if (this.#readers.has(partition) || this.#closing.signal.aborted) continue
@@ -360,19 +364,40 @@ export class Consumer implements AsyncDisposable {
     }
   }
 
+  /** Waits for the handlers for the drain time, and stays a member meanwhile. */
+  async #drain(): Promise<void> {
+    const { runtime } = this.#session
+    const over = new AbortController()
+    const timer = runtime.after(this.#drainMs, () => over.abort())
+    void Promise.all([...this.#readers.values()].map((reader) => reader.stop())).then(() => over.abort())
+    try {
+      while (!over.signal.aborted) {
+        await sleep(runtime, this.#ttlMs / RENEWALS_PER_TTL, over.signal)
+        await this.#stay(over.signal)
+      }
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** Renews the membership, unless the signal has aborted or the consumer was deleted. */
+  async #stay(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.#revision === undefined) return
+    const report = { progress: this.#progress(), release: [], isLeaving: false, ...this.#tally }
+    this.#tally = newTally()
+    await this.#call(report, signal)
+  }
+
   /** Gives the partitions back, with the progress of handlers that return in time. */
   async #leave(): Promise<void> {
     const { runtime } = this.#session
-    const drained = new AbortController()
-    const stopping = Promise.all([...this.#readers.values()].map((reader) => reader.stop())).finally(() =>
-      drained.abort(),
-    )
-    await sleep(runtime, this.#drainMs, drained.signal)
-    if (!drained.signal.aborted) void this.#abandonAll()
-    else await stopping
-    if (this.#revision === undefined) return
+    await this.#drain()
+    const progress = this.#progress()
+    void this.#abandonAll()
+    // One that was deleted, has not joined or has lapsed is no member.
+    if (this.#revision === undefined || this.#expiry === undefined) return
     const left = new AbortController()
-    const report = { progress: this.#progress(), release: [], isLeaving: true, ...this.#tally }
+    const report = { progress, release: [], isLeaving: true, ...this.#tally }
     void this.#call(report, left.signal)
       .catch((error: unknown) =>
         this.#log.debug(errorFields(error), 'could not leave a consumer; it expires by itself'),

@@ -198,7 +198,8 @@ export class WebhookCalls {
     const id = session.resolve(deliveryId)
     const { result } = await session.run(id, 'describeExecution', { executionId: id })
     const { execution } = unwrap(result)
-    const isDelivery = execution.task === DELIVERY_TASK && execution.tags.some((tag) => tag.value === name)
+    const isOfWebhook = execution.tags.some((tag) => tag.name === WEBHOOK_TAG && tag.value === name)
+    const isDelivery = execution.task === DELIVERY_TASK && isOfWebhook
     if (!isDelivery) throw invalidInput('id', `${deliveryId} is no delivery of the webhook ${name}.`)
     unwrap(await replayExecution(session, id, { by, reason: 'redelivery' }))
   }

@@ -51,6 +51,8 @@ export class WebhookDeliverer implements AsyncDisposable {
   readonly #closing = new AbortController()
   readonly #running = new Map<string, Running>()
   #known = new Map<string, WebhookRecord>()
+  /** When this process last delivered something for a webhook. */
+  readonly #deliveredAt = new Map<string, number>()
   #worker: Worker | undefined
 
   constructor(parts: DelivererParts) {
@@ -88,6 +90,7 @@ export class WebhookDeliverer implements AsyncDisposable {
     const { session } = this.#parts
     const found = await readWebhooks(session, session.within)
     this.#known = new Map(found.map((record) => [record.id, record]))
+    for (const id of this.#deliveredAt.keys()) if (!this.#known.has(id)) this.#deliveredAt.delete(id)
     for (const [id, { consumer, filter }] of [...this.#running]) {
       const record = this.#known.get(id)
       if (record?.webhook?.disabled === undefined && record !== undefined && filter === filterText(record)) continue
@@ -95,7 +98,9 @@ export class WebhookDeliverer implements AsyncDisposable {
       await consumer.close()
     }
     for (const record of found) {
+      if (this.#closing.signal.aborted) return
       await this.#reseal(record)
+      await this.#clearFailure(record)
       if (record.webhook?.disabled !== undefined || this.#running.has(record.id)) continue
       const consumer = await this.#consume(record)
       this.#running.set(record.id, { filter: filterText(record), consumer })
@@ -105,9 +110,9 @@ export class WebhookDeliverer implements AsyncDisposable {
     }
   }
 
-  async #consume({ id, name, namespace, filter }: WebhookRecord): Promise<Consumer> {
+  async #consume({ id, name, namespace, filter, revision }: WebhookRecord): Promise<Consumer> {
     const { session, log, forNamespace } = this.#parts
-    const source = { id, name, filter, exceptTask: DELIVERY_TASK, mayCreate: false }
+    const source = { id, name, filter, revision, exceptTask: DELIVERY_TASK }
     const client = forNamespace(namespace)
     const consumer = new Consumer(
       session,
@@ -120,7 +125,15 @@ export class WebhookDeliverer implements AsyncDisposable {
       },
       { concurrency: CONCURRENCY },
     )
-    return await consumer.start()
+    // While the store is unavailable, a consumer does not start: a close must not wait for it.
+    const { signal } = this.#closing
+    const stop = () => void consumer.close()
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await consumer.start()
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
   }
 
   /** Secrets follow the key ring, so that a key can be retired once no secret needs it. */
@@ -140,6 +153,13 @@ export class WebhookDeliverer implements AsyncDisposable {
         )
       }
     }
+  }
+
+  /** Another process may have stored a failure that this one did not know of when it delivered. */
+  async #clearFailure({ id, webhook }: WebhookRecord): Promise<void> {
+    const deliveredAt = this.#deliveredAt.get(id)
+    if (deliveredAt === undefined || webhook?.failingSince === undefined || webhook.disabled !== undefined) return
+    if (deliveredAt > webhook.failingSince) await this.#note(id, { kind: 'delivered' })
   }
 
   #handler(): Handler {
@@ -170,13 +190,14 @@ export class WebhookDeliverer implements AsyncDisposable {
         const isDisabled = await this.#note(id, { kind: 'failed', error: text, isGone: false })
         throw isDisabled ? new PermanentError(text, { cause: error }) : new Error(text, { cause: error })
       }
-      return await this.#settle(id, webhook.failingSince !== undefined, answer)
+      return await this.#settle(id, answer)
     })
   }
 
-  async #settle(id: string, wasFailing: boolean, { status, retryAfterSeconds }: PostAnswer) {
+  async #settle(id: string, { status, retryAfterSeconds }: PostAnswer) {
     if (status >= 200 && status < 300) {
-      if (wasFailing) await this.#note(id, { kind: 'delivered' })
+      this.#deliveredAt.set(id, this.#parts.session.runtime.now())
+      if (this.#known.get(id)?.webhook?.failingSince !== undefined) await this.#note(id, { kind: 'delivered' })
       return { status }
     }
     const error = `The receiver answered with status ${status}.`
