@@ -216,9 +216,15 @@ async function claimIn(
       isPlain: true,
       seed: randomSeed(runtime),
     }
-    // Not retried: executions of a lost reply are claimed again when their leases have expired.
-    const { result, blobs } = await session.batcher.run(partition, 'claimForWorker', input)
-    for (const claimed of result.executions) found.push(await asLease(session, claimed, blobs))
+    try {
+      // Not retried: executions of a lost reply are claimed again when their leases have expired.
+      const { result, blobs } = await session.batcher.run(partition, 'claimForWorker', input)
+      for (const claimed of result.executions) found.push(await asLease(session, claimed, blobs))
+    } catch (error) {
+      // The caller gets what was claimed before.
+      if (found.length === 0) throw error
+      break
+    }
     if (found.length >= count) break
   }
   return found

@@ -166,11 +166,16 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   // A claim handles due records first, so that work does not wait for an engine's next pass.
   runDueForClaim(tx, input.seed)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
-  const candidates = findCandidates(tx, input.queues, count, input.seed)
+  let candidates = findCandidates(tx, input.queues, count, input.seed)
   const claimed: Claimed[] = []
   const hand = handOf(input.permits, input.exhausted)
   const blocked = blockedForHand(tx, hand, count)
   takeLeases(tx, input, blocked.concat(candidates.executions), claimed, hand)
+  if (input.isPlain === true && claimed.length === 0 && candidates.readyCount > candidates.executions.length) {
+    // The first ones are left to other workers. They must not hide the plain ones behind them.
+    candidates = findCandidates(tx, input.queues, CLAIM_COUNT_MAX, input.seed)
+    takeLeases(tx, input, candidates.executions, claimed, hand)
+  }
   const taken = new Set(claimed.map(({ executionId }) => executionId))
   const ready = candidates.executions.filter(({ id }) => taken.has(id))
   const isRest = candidates.readyCount > ready.length
