@@ -34,6 +34,8 @@ export interface BulkPreview {
 
 const PREVIEW_PAGE = 200
 const PREVIEW_MAX = 10_000
+/** Pages that a preview reads. With a filter that excludes most, they contain few executions. */
+const PREVIEW_PAGES_MAX = 500
 const EXAMPLE_COUNT = 10
 
 const bulkOptions = shape<BulkOptions>()("{ perSecond: 20, id: 'cleanup:1' }", {
@@ -61,13 +63,15 @@ export class Bulk {
     const examples: ExecutionSummary[] = []
     let count = 0
     let cursor: string | undefined
+    let pageCount = 0
     do {
       const page = await this.#client.list({ ...query, namespace, limit: PREVIEW_PAGE, cursor })
       const found = page.items.filter((item) => matchesFailure(item, message))
       count += found.length
       examples.push(...found.slice(0, EXAMPLE_COUNT - examples.length))
       cursor = page.cursor
-    } while (cursor !== undefined && count < PREVIEW_MAX)
+      pageCount += 1
+    } while (cursor !== undefined && count < PREVIEW_MAX && pageCount < PREVIEW_PAGES_MAX)
     return { count, isMore: cursor !== undefined, examples }
   }
 

@@ -335,7 +335,8 @@ export class Fabric extends Client {
   }
 
   #startBulkWorker(): void {
-    if (this.#bulkWorker !== undefined || this.#ending !== undefined) return
+    // An operator may have drained the former one.
+    if (this.#bulkWorker?.state === 'running' || this.#ending !== undefined) return
     const worker = startWorker(this, [bulkHandler(this)], { log: this.log, concurrency: 2, prefetch: 0 })
     this.#bulkWorker = worker
     this.#workers.add(worker)

@@ -34,6 +34,8 @@ export interface FailuresOptions extends Omit<ListQuery, 'state'> {
 const EXAMINE_DEFAULT = 2_000
 const EXAMINE_MAX = 20_000
 const PAGE_COUNT = 200
+/** Pages that are read. With a filter that excludes most, they contain few executions. */
+const PAGES_MAX = 500
 const EXAMPLE_MAX = 5
 /** Characters of a message that are compared. */
 const SHAPE_MAX = 200
@@ -60,13 +62,15 @@ export async function failureGroups(
   const groups = new Map<string, { -readonly [K in keyof FailureGroup]: FailureGroup[K] }>()
   let examined = 0
   let cursor: string | undefined
+  let pageCount = 0
   do {
     const limit = Math.min(PAGE_COUNT, most - examined)
     const page = await list({ ...query, state: 'failed', limit, cursor })
     for (const item of page.items) add(groups, item)
     examined += page.items.length
     cursor = page.cursor
-  } while (cursor !== undefined && examined < most)
+    pageCount += 1
+  } while (cursor !== undefined && examined < most && pageCount < PAGES_MAX)
   const sorted = [...groups.values()].sort((a, b) => b.count - a.count)
   return { groups: sorted, examined, isCut: cursor !== undefined }
 }
