@@ -169,6 +169,21 @@ test('a subscription whose log is replaced while it follows reports that, and yi
   ])
 })
 
+test('a subscription that does not follow ends also if its log is replaced while it reads', async () => {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  await using client = new Client(store, runtime)
+  // More than one page.
+  await Promise.all(Array.from({ length: 300 }, (_, i) => client.submit(plain, i)))
+  const items = client.subscribe({ fromStart: true, follow: false })
+  await items.next()
+  store.forget()
+
+  const kinds: string[] = []
+  for await (const { kind } of items) kinds.push(kind)
+  expect(kinds.at(-1)).toBe('log_replaced')
+})
+
 test('every type in the logs of executions is in a family', () => {
   const inOtherLogs = /^(worker|lane|budget)_/
   const covered = typesOf(eventFamilyNames)

@@ -93,7 +93,7 @@ async function* follow(
   const starts = await from
   const positions = starts.map(({ position }) => position)
   const filter = { ...filterOf(options), executionId: options.executionId, flowId: options.flowId }
-  const last = await until
+  let last = await until
   const isOver = () =>
     last?.every(({ partition, sequence }) => (positions[partition]?.sequence ?? 0) >= sequence) === true
   const abort = new AbortController()
@@ -111,6 +111,11 @@ async function* follow(
     while (!isOver()) {
       const ready = await merger.next()
       if (ready === undefined) return
+      const { number, page } = ready
+      // The new log ends elsewhere, and may never reach the number at which the former one ended.
+      if (page.replacedFrom !== undefined) {
+        last = last?.map((one) => (one.partition === number ? { ...one, sequence: page.lastSequence } : one))
+      }
       yield* itemsOf(ready, positions, filter)
       ready.taken()
     }
