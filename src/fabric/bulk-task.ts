@@ -24,7 +24,7 @@ export interface BulkOutcome {
   readonly changed: number
   /** Executions that the change did not fit, by the code of the refusal. */
   readonly refused: Readonly<Record<string, number>>
-  /** Whether the walk ended at its bound. Call it again for the rest. */
+  /** Whether the walk ended at its bound. For the rest, call it again with a filter that excludes what was examined. */
   readonly isCut: boolean
 }
 
