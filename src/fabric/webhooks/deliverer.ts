@@ -182,7 +182,15 @@ export class WebhookDeliverer implements AsyncDisposable {
       }
       let answer: PostAnswer
       try {
-        answer = await post({ url: checkTarget(webhook.url, allowPrivate), headers, body, allowPrivate, signal })
+        const { runtime } = session
+        answer = await post({
+          url: checkTarget(webhook.url, allowPrivate),
+          headers,
+          body,
+          allowPrivate,
+          signal,
+          runtime,
+        })
       } catch (error) {
         // The worker stops: this is no failure of the receiver.
         if (signal.aborted) throw error

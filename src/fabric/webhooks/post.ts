@@ -9,6 +9,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { isPublicAddress, unsafe } from '../../client/webhooks/webhook-url.ts'
+import type { Runtime } from '../../runtime/index.ts'
 
 export interface PostRequest {
   readonly url: string
@@ -16,6 +17,7 @@ export interface PostRequest {
   readonly body: string
   readonly allowPrivate: boolean
   readonly signal: AbortSignal
+  readonly runtime: Pick<Runtime, 'after'>
 }
 
 export interface PostAnswer {
@@ -27,8 +29,8 @@ export interface PostAnswer {
 /** Sends one request and resolves with its answer. Rejects if there is none. */
 export type Post = (request: PostRequest) => Promise<PostAnswer>
 
-/** Without data for so long, the connection is given up. */
-const SILENCE_MAX_MS = 20_000
+/** How long a request with its answer may take, also if the receiver sends it byte by byte. */
+const ANSWER_MAX_MS = 20_000
 /** Bytes of an answer that are read, so that its connection ends in order. */
 const ANSWER_BYTES_MAX = 65_536
 
@@ -46,14 +48,13 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   })
 }
 
-export const post: Post = ({ url, headers, body, allowPrivate, signal }) =>
+export const post: Post = ({ url, headers, body, allowPrivate, signal, runtime }) =>
   new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? requestHttps : requestHttp
     const options: RequestOptions = {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       agent: false,
-      timeout: SILENCE_MAX_MS,
       signal,
       ...(allowPrivate ? {} : { lookup: publicLookup }),
     }
@@ -61,7 +62,9 @@ export const post: Post = ({ url, headers, body, allowPrivate, signal }) =>
       discard(answer)
       resolve({ status: answer.statusCode ?? 0, retryAfterSeconds: secondsOf(answer.headers['retry-after']) })
     })
-    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 20 s')))
+    const giveUp = () => outgoing.destroy(new Error('no answer within 20 s'))
+    const timer = runtime.after(ANSWER_MAX_MS, giveUp, { background: true })
+    outgoing.on('close', () => timer.cancel())
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       // The text of a connection error may contain addresses of the network, so only its code is kept.
       reject(error instanceof EngineError ? error : new Error(error.code ?? error.message))
