@@ -221,6 +221,16 @@ conforms('webhooks', ({ fabric }) => {
     expect([secret!, rotated.secret].map((one) => verifies(receiver.requests[1]!, one))).toEqual([false, true])
     await working.until(deliverer.close())
 
+    // A secret whose key is gone is rotated: the new one signs at once, and the lost one no more.
+    const lostKey = ring.current.id
+    ring = ring.rotate(mintKey(fabric.runtime.now()), 60_000, fabric.runtime.now()).retire(lostKey)
+    const repaired = await working.until(webhooks.rotate('crm'))
+    const later = deliver()
+    await working.until(client.submit(order, 3))
+    await working.until(receiver.until(3))
+    expect([rotated, repaired].map((one) => verifies(receiver.requests[2]!, one.secret))).toEqual([false, true])
+    await working.until(later.close())
+
     for (const target of [
       'http://crm.example.com',
       'https://127.0.0.1/',

@@ -3,6 +3,7 @@
  * signature is that of Standard Webhooks: HMAC-SHA-256 over id, timestamp and body.
  */
 import { createHmac } from 'node:crypto'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type { SealedSecret } from '../../kernel/index.ts'
 import { secretBytes } from '../../runtime/index.ts'
 import type { SealedText, TokenSigner } from '../tokens/token.ts'
@@ -26,7 +27,7 @@ export function mintSecret(tokens: TokenSigner, webhookId: string): MintedSecret
   return { text: PREFIX + bytes.toString('base64'), stored: tokens.seal(bytes, contextOf(webhookId)) }
 }
 
-export function unsealSecret(tokens: TokenSigner, webhookId: string, secret: SealedText): Buffer {
+function unsealSecret(tokens: TokenSigner, webhookId: string, secret: SealedText): Buffer {
   return tokens.unseal(secret, contextOf(webhookId))
 }
 
@@ -37,6 +38,18 @@ export function resealSecret(tokens: TokenSigner, webhookId: string, secret: Sea
 /** The secrets that sign at an instant. */
 export function signingSecrets(secrets: readonly SealedSecret[], now: number): SealedSecret[] {
   return secrets.filter(({ until }) => until === undefined || until > now)
+}
+
+/** Decrypts secrets, the newest first. An earlier one whose key is gone signs no more: the newest took its place for that. */
+export function openSecrets(tokens: TokenSigner, webhookId: string, secrets: readonly SealedSecret[]): Buffer[] {
+  return secrets.flatMap((secret, i) => {
+    try {
+      return [unsealSecret(tokens, webhookId, secret)]
+    } catch (error) {
+      if (i > 0 && error instanceof EngineError && error.code === 'invalid_keys') return []
+      throw error
+    }
+  })
 }
 
 /** The value of the header `webhook-signature`: one signature for each secret. */

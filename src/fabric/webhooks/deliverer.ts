@@ -10,7 +10,7 @@ import { DELIVERY_TASK, WEBHOOK_TAG, bodyOf, delivery } from '../../client/webho
 import type { DeliveryInput } from '../../client/webhooks/delivery.ts'
 import { changeWebhook, deliveryKey } from '../../client/webhooks/webhook-calls.ts'
 import { readWebhooks } from '../../client/webhooks/webhook-listing.ts'
-import { resealSecret, signatureOf, signingSecrets, unsealSecret } from '../../client/webhooks/webhook-secret.ts'
+import { openSecrets, resealSecret, signatureOf, signingSecrets } from '../../client/webhooks/webhook-secret.ts'
 import { checkTarget } from '../../client/webhooks/webhook-url.ts'
 import type { Client } from '../../client/client.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -140,7 +140,7 @@ export class WebhookDeliverer implements AsyncDisposable {
   async #reseal({ id, webhook }: WebhookRecord): Promise<void> {
     const { session, log } = this.#parts
     const { tokens } = session
-    for (const secret of webhook?.secrets ?? []) {
+    for (const secret of signingSecrets(webhook?.secrets ?? [], session.runtime.now())) {
       if (tokens.keyId === undefined || secret.keyId === tokens.keyId) continue
       try {
         const change = { kind: 'reseal', sealed: secret.sealed, secret: resealSecret(tokens, id, secret) } as const
@@ -172,7 +172,7 @@ export class WebhookDeliverer implements AsyncDisposable {
       const { session, post, allowPrivate } = this.#parts
       const now = session.runtime.now()
       const seconds = Math.floor(now / 1_000)
-      const secrets = signingSecrets(webhook.secrets, now).map((one) => unsealSecret(session.tokens, id, one))
+      const secrets = openSecrets(session.tokens, id, signingSecrets(webhook.secrets, now))
       const headers = {
         'content-type': 'application/json',
         'user-agent': 'FlowFabric',
