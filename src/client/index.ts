@@ -1,6 +1,14 @@
 export type { Calls } from './calls.ts'
 export { storedNodeName } from './checks/hashed-names.ts'
-export { checkKey, checkNamespace, checkPrincipal, checkTagName, invalidInput, show } from './checks/names.ts'
+export {
+  FABRIC_PREFIX,
+  checkKey,
+  checkNamespace,
+  checkPrincipal,
+  checkTagName,
+  invalidInput,
+  show,
+} from './checks/names.ts'
 export { checkNeeds } from './checks/needs.ts'
 export { decodeValue, encodeValue } from './checks/payload.ts'
 export { Client } from './client.ts'

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest'
 import { signal, task } from '../../src/contract.ts'
 import { KeyRing } from '../../src/client/index.ts'
+import { delivery } from '../../src/client/webhooks/delivery.ts'
+import { deliveryKey } from '../../src/client/webhooks/webhook-calls.ts'
 import { until } from '../servers/until.ts'
 import { byRole, served } from './served.ts'
 import type { Served } from './served.ts'
@@ -191,4 +193,18 @@ test('a worker that is bound to a namespace claims in it only', async () => {
   const items = async (name: string) => (await found.ok('claimExecutions', { ...worker(name), body: asked }))['items']
   expect([await items('-other'), await items('')]).toEqual([[], []])
   expect(await items('-acme')).toMatchObject([{ key: 'a', namespace: 'acme' }])
+})
+
+test('what belongs to FlowFabric is out of reach: its tasks are neither submitted nor claimed, and its ids not taken', async () => {
+  const found = await served()
+  const name = delivery.name
+  const id = deliveryKey('crm', '0-1-a')
+  const lanes = ['flowfabric.webhooks']
+  const refusals = [
+    await found.refusal('submitExecution', { body: { task: name } }),
+    await found.refusal('claimExecutions', { body: { ...asked, tasks: [{ name }], lanes } }),
+    await found.refusal('submitExecution', { body: { task: 'mail', id } }),
+    await found.refusal('submitExecution', { body: { task: 'mail' }, headers: { 'idempotency-key': id } }),
+  ]
+  expect(refusals).toEqual(refusals.map(() => [400, 'invalid_input']))
 })

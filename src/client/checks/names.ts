@@ -17,6 +17,9 @@ import { principalOf, readableText, visibleText } from './visible-text.ts'
 
 export { invalidInput, show }
 
+/** How the names of tasks and the ids begin that belong to FlowFabric. */
+export const FABRIC_PREFIX = 'flowfabric.'
+
 export type Tags = Readonly<Record<string, string>>
 
 /** What the errors about texts have in common. */

@@ -3,7 +3,7 @@ import { publicStates, webhookId } from '../../kernel/index.ts'
 import type { Consumer, EventFilter, ExecutionId, PublicState, WebhookChange } from '../../kernel/index.ts'
 import { boolean, oneOf, required, shape } from '../../options/shape.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
-import { checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
+import { FABRIC_PREFIX, checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
 import { checkConsumerName } from '../consumers/consumer-options.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
@@ -72,8 +72,8 @@ const DISABLE_AFTER_MIN_MS = 1_000
 const GRACE_DEFAULT = '1d'
 const WEBHOOK_MAX = 100
 const CLIENT = 'client'
-/** What the id of an event follows in the key of its delivery. */
-const KEY_WORD = 'webhook'
+/** What the name and the id of an event follow in the key of a delivery. */
+const KEY_WORD = `${FABRIC_PREFIX}webhook`
 
 const webhookOptions = shape<WebhookOptions>()("{ url: 'https://example.com/hooks' }", {
   ...filterChecks,

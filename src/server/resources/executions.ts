@@ -1,10 +1,10 @@
 /** Submits executions, reads them and acts on them. */
 import { z } from 'zod'
-import { shapingNames, task, unwrap } from '../../client/index.ts'
+import { FABRIC_PREFIX, shapingNames, task, unwrap } from '../../client/index.ts'
 import type { Client, SubmitOptions } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { LANE_BYTES, NAME_BYTES, PAYLOAD_BYTES, PRIORITY_MAX } from '../../kernel/limits.ts'
-import { invalidInput } from '../../options/invalid-input.ts'
+import { invalidInput, show } from '../../options/invalid-input.ts'
 import { actorOf } from '../auth/principal.ts'
 import { repeatable } from '../http/idempotency.ts'
 import type { Repeatable } from '../http/idempotency.ts'
@@ -380,6 +380,9 @@ async function submit(client: Client, body: Submission, repeat: Repeatable) {
   // The id of a shaped submit follows from its key and the request.
   const isShaped = shapingNames.some((kind) => options[kind] !== undefined)
   const id = options.id ?? (isShaped ? undefined : repeat.key)
+  if (id?.startsWith(FABRIC_PREFIX) === true) {
+    throw invalidInput('id', `The id is ${show(id)}, but ids that begin with ${FABRIC_PREFIX} belong to FlowFabric.`)
+  }
   const settings: Omit<SubmitOptions, 'tx'> = {
     ...drop({ ...options, id, delay: delayOf(options.delay, delayUntil) }),
     limits: limitUsesOf(limits) ?? [],

@@ -1,7 +1,15 @@
 /** Parts that many requests and answers share. */
 import { z } from 'zod'
 import type { Duration } from '../../client/index.ts'
-import { IDENTITY_BYTES, KEY_BYTES, LIST_PAGE_MAX, REASON_BYTES, TAG_COUNT_MAX } from '../../kernel/limits.ts'
+import { FABRIC_PREFIX } from '../../client/index.ts'
+import {
+  IDENTITY_BYTES,
+  KEY_BYTES,
+  LIST_PAGE_MAX,
+  NAME_BYTES,
+  REASON_BYTES,
+  TAG_COUNT_MAX,
+} from '../../kernel/limits.ts'
 import { invalidInput, show } from '../../options/invalid-input.ts'
 
 export const instant = z.int().describe('Milliseconds since the epoch, by the clock of the store.')
@@ -10,6 +18,13 @@ export const instant = z.int().describe('Milliseconds since the epoch, by the cl
 export const duration = z
   .union([z.number().min(0), z.string().regex(/^\d{1,15}(\.\d{1,3})?(ms|s|m|h|d)$/)])
   .describe("Milliseconds, or a text such as '30s', '5m' or '7d'.") as z.ZodType as z.ZodType<Duration, Duration>
+
+/** The name of a task of the user. Those of FlowFabric do what a caller may not, such as to send what is signed. */
+export const taskName = z
+  .string()
+  .min(1)
+  .max(NAME_BYTES)
+  .refine((name) => !name.startsWith(FABRIC_PREFIX), `names that begin with ${FABRIC_PREFIX} belong to FlowFabric`)
 
 export const key = z.string().min(1).max(KEY_BYTES)
 export const reason = z.string().max(REASON_BYTES)

@@ -12,7 +12,7 @@ import {
   STACK_BYTES,
   VERSION_MAX,
 } from '../../kernel/limits.ts'
-import { anyJson, base64, duration, instant, tags } from './common.ts'
+import { anyJson, base64, duration, instant, tags, taskName } from './common.ts'
 
 export const leaseField = z.string().max(128).describe('The lease that the claim has returned.')
 
@@ -27,7 +27,7 @@ export const claimBody = z
     tasks: z
       .array(
         z.strictObject({
-          name: z.string().min(1).max(NAME_BYTES),
+          name: taskName,
           version: z.int().min(1).max(VERSION_MAX).optional(),
           needs: z
             .array(z.string())

@@ -14,7 +14,7 @@ import {
   PRIORITY_MAX,
   VERSION_MAX,
 } from '../../kernel/limits.ts'
-import { anyJson, base64, duration, key, tags } from './common.ts'
+import { anyJson, base64, duration, key, tags, taskName } from './common.ts'
 import { drop } from './drop.ts'
 
 const backoff = z.union([
@@ -69,12 +69,7 @@ const retention = z.union([
 
 /** The task, its input and its settings. */
 export const workFields = {
-  task: z
-    .string()
-    .min(1)
-    .max(NAME_BYTES)
-    .refine((name) => !name.startsWith('flowfabric.'), 'names that begin with flowfabric. belong to FlowFabric')
-    .describe('The name of the task.'),
+  task: taskName.describe('The name of the task.'),
   version: z.int().min(1).max(VERSION_MAX).optional().describe('The version of the task.'),
   input: anyJson.optional(),
   inputBytes: base64.optional(),
