@@ -7,6 +7,7 @@ import { KeyRing } from '../../src/client/index.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import { createHandler } from '../../src/server/handler.ts'
 import type { HttpHandler } from '../../src/server/handler.ts'
+import { bearerToken } from '../../src/server/auth/authenticator.ts'
 import { auditFile } from '../../src/server/auth/audit.ts'
 import type { AuditEntry } from '../../src/server/auth/audit.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
@@ -208,6 +209,32 @@ test('an address that sends many invalid credentials is refused for a while, als
   const { status, headers } = await found.call('listExecutions', { headers: bearer('viewer') })
   expect([status, headers.get('retry-after')]).toEqual([429, '1'])
   expect(await found.ok('getHealth')).toEqual({ status: 'ok' })
+})
+
+test('each guess in a cookie counts, but not a cookie that is sent again', async () => {
+  const found = await served({ authenticate: () => undefined })
+  const statuses = async (tokenOf: (i: number) => string) => {
+    const seen = new Set<number>()
+    for (let i = 0; i < 25; i++) {
+      const headers = { cookie: `flowfabric_token=${tokenOf(i)}` }
+      seen.add((await found.call('listExecutions', { headers })).status)
+    }
+    return [...seen]
+  }
+  expect(await statuses(() => 'revoked')).toEqual([401])
+  expect(await statuses((i) => `guess${i}`)).toEqual([401, 429])
+})
+
+test('a cookie reaches the hook as a bearer token, and hides nothing else of the request', async () => {
+  const authenticate = (request: Request) =>
+    request.method === 'GET' && bearerToken(request) === 'mine'
+      ? ({ name: 'guest', role: 'admin' } as const)
+      : undefined
+  const found = await served({ authenticate })
+  const headers = { cookie: 'other=1; flowfabric_token=mine' }
+  expect(await found.ok('getSession', { headers })).toEqual({ name: 'guest', role: 'admin', canSignOut: true })
+  const refusal = await found.refusal('submitExecution', { headers, body: { task: 'greet' } })
+  expect(refusal).toEqual([401, 'unauthorized'])
 })
 
 test('a hook that returns nonsense permits nothing', async () => {

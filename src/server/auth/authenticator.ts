@@ -8,7 +8,7 @@ import type { Log, Runtime } from '../../runtime/index.ts'
 import { FailureCounts } from './failures.ts'
 import { ANONYMOUS, checkedPrincipal } from './principal.ts'
 import type { Caller, Principal } from './principal.ts'
-import { withSessionToken, withToken } from './session-cookie.ts'
+import { sessionToken, withSessionToken, withToken } from './session-cookie.ts'
 
 /** Returns the sender of a request, or undefined to refuse it. */
 export type Authenticate = (request: Request) => Principal | undefined | Promise<Principal | undefined>
@@ -55,8 +55,10 @@ export class Authenticator {
     const principal = isReader ? await this.#readerOf(given ?? '') : await authenticate?.(withSessionToken(request))
     if (principal !== undefined) return isReader ? principal : checked(principal)
     // A request without credentials is not an attempt to guess some.
-    if (isReader || request.headers.has('authorization')) {
-      this.#failures.add(address)
+    const isExplicit = isReader || request.headers.has('authorization')
+    const cookie = isExplicit ? undefined : sessionToken(request)
+    if (isExplicit || cookie !== undefined) {
+      this.#failures.add(address, cookie)
       this.#options.log.info({ address }, 'refused a request with invalid credentials')
     }
     throw new EngineError('unauthorized')

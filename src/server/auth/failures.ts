@@ -1,4 +1,5 @@
 /** Counts requests with invalid credentials by address, and refuses an address that sends too many. */
+import { hash } from 'node:crypto'
 import type { Runtime } from '../../runtime/index.ts'
 
 /** Failures of one address within the window before it is refused. */
@@ -10,6 +11,8 @@ const ADDRESS_MAX = 10_000
 interface Count {
   since: number
   failures: number
+  /** Digests of the tokens of cookies that were counted. */
+  readonly cookies: Set<string>
 }
 
 export class FailureCounts {
@@ -30,15 +33,23 @@ export class FailureCounts {
     return false
   }
 
-  add(address: string | undefined): void {
+  /** A page repeats the cookie of a token that was revoked, which is no further guess: each token of a cookie counts once. */
+  add(address: string | undefined, cookie?: string): void {
     if (address === undefined) return
+    const digest = cookie === undefined ? undefined : hash('sha256', cookie)
     const count = this.#counts.get(address)
     if (count !== undefined) {
+      if (digest !== undefined && count.cookies.has(digest)) return
+      if (digest !== undefined) count.cookies.add(digest)
       count.failures += 1
       return
     }
     const oldest = this.#counts.keys().next()
     if (this.#counts.size >= ADDRESS_MAX && oldest.done !== true) this.#counts.delete(oldest.value)
-    this.#counts.set(address, { since: this.#runtime.monotonic(), failures: 1 })
+    this.#counts.set(address, {
+      since: this.#runtime.monotonic(),
+      failures: 1,
+      cookies: new Set(digest === undefined ? [] : [digest]),
+    })
   }
 }

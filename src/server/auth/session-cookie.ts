@@ -11,19 +11,19 @@ const MAX_AGE_SECONDS = 43_200
 /** Returns the request with the token of its cookie as its credential, unless it has a credential of its own. */
 export function withSessionToken(request: Request): Request {
   if (request.headers.has('authorization')) return request
-  const token = COOKIE.exec(request.headers.get('cookie') ?? '')?.[1]
+  const token = sessionToken(request)
   return token === undefined ? request : withToken(request, token)
 }
 
-export function hasSession(request: Request): boolean {
-  return COOKIE.test(request.headers.get('cookie') ?? '')
+export function sessionToken(request: Request): string | undefined {
+  return COOKIE.exec(request.headers.get('cookie') ?? '')?.[1]
 }
 
-/** A request with the same address and headers, and no body: what decides about credentials reads none. */
+/** A request with the same method, address and headers, and no body: what decides about credentials reads none. */
 export function withToken(request: Request, token: string): Request {
   const headers = new Headers(request.headers)
   headers.set('authorization', `Bearer ${token}`)
-  return new Request(request.url, { headers, signal: request.signal })
+  return new Request(request.url, { method: request.method, headers, signal: request.signal })
 }
 
 /** Behind a proxy the server does not know that its pages are encrypted, but browsers name the origin of the page. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { roles } from '../auth/principal.ts'
 import type { Principal } from '../auth/principal.ts'
-import { hasSession, sessionCookie } from '../auth/session-cookie.ts'
+import { sessionCookie, sessionToken } from '../auth/session-cookie.ts'
 import { json, route } from '../routes/route.ts'
 
 const session = z
@@ -34,7 +34,10 @@ export const sessionRoutes = [
     access: 'viewer',
     scope: 'namespace',
     answers: { 200: json(session, 'The principal of the request.') },
-    handle: ({ principal, request }) => ({ status: 200, body: sessionOf(principal, hasSession(request)) }),
+    handle: ({ principal, request }) => ({
+      status: 200,
+      body: sessionOf(principal, sessionToken(request) !== undefined),
+    }),
   }),
   route({
     name: 'signIn',
