@@ -33,10 +33,11 @@ export class Transport {
   /** Returns any answer that is no error. */
   async send({ method, path, params = {}, query = {}, body, headers, signal }: RawRequest): Promise<Response> {
     const { fetch: send = fetch } = this.#options
+    const url = this.#url + pathOf(path, params) + queryOf(query)
     const token = await this.#token()
     let response: Response
     try {
-      response = await send(this.#url + pathOf(path, params) + queryOf(query), {
+      response = await send(url, {
         method,
         signal: signal ?? null,
         headers: {
@@ -61,7 +62,12 @@ export class Transport {
 }
 
 function pathOf(path: string, params: Readonly<Record<string, string>>): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name] ?? ''
+    // Such a segment is resolved, also when it is encoded, so the request would go to another route.
+    if (value !== '.' && value !== '..') return encodeURIComponent(value)
+    throw new EngineError('invalid_input', { field: name, message: `${name} is '${value}', which no URL can name.` })
+  })
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): string {

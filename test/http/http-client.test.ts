@@ -38,6 +38,8 @@ test('submits, reads, acts, and throws what the server refuses', async () => {
     code: 'execution_not_found',
     isRetryable: false,
   })
+  const elsewhere = api.get('/v1/executions/{id}/waitpoints', { params: { id: '..' } })
+  await expect(elsewhere).rejects.toMatchObject({ code: 'invalid_input', detail: { field: 'id' } })
   await expect(connect(found.url).get('/v1/executions', {})).rejects.toMatchObject({ code: 'unauthorized' })
   const gone = connect('http://127.0.0.1:9', { token: 'operator' }).get('/v1/version', {})
   await expect(gone).rejects.toMatchObject({ code: 'store_unavailable', isRetryable: true })
