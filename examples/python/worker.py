@@ -46,12 +46,20 @@ class Refused(Exception):
         self.is_retryable = problem.get("retryable", False)
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Refuses redirects: the token would be sent to wherever they lead."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 class Api:
     """Calls routes. A call that could not be answered is sent again: all calls of a worker are idempotent by their lease."""
 
     def __init__(self, url, token=None):
         self.url = url.rstrip("/")
         self.token = token
+        self._open = urllib.request.build_opener(NoRedirects).open
 
     def call(self, method, path, body=None, attempts=5, timeout=WAIT_SECONDS + 30):
         headers = {"content-type": "application/json"} if body is not None else {}
@@ -61,7 +69,7 @@ class Api:
         for attempt in range(1, attempts + 1):
             request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
             try:
-                with urllib.request.urlopen(request, timeout=timeout) as response:
+                with self._open(request, timeout=timeout) as response:
                     return json.load(response)
             except urllib.error.HTTPError as error:
                 refusal = Refused(problem_of(error))
