@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { BUDGET_PLAN_MAX, CHARGE_RETENTION_MS } from '../../src/kernel/index.ts'
+import { BUDGET_RECONCILE_COUNT } from '../../src/kernel/limits.ts'
 import { GivenBudgets, ROOT, TENANT, amountsOf, objectOf } from './given-budgets.ts'
 import { GivenLimits, PARTITION } from './given-limits.ts'
 import { conforms } from './harness.ts'
@@ -155,6 +156,22 @@ conforms('spendBudget', ({ fabric, clock }) => {
     expect((await budgets.dump()).records.filter(({ type }) => type === 'charge')).toHaveLength(1)
     expect(await budgets.sums()).toMatchObject({ spent: { tokens: 31 } })
     expect(await budgets.run('reconcileBudgets', {})).toMatchObject({ repaired: [] })
+  })
+})
+
+conforms('reconcileBudgets', ({ fabric }) => {
+  const budgets = new GivenBudgets(fabric)
+
+  test('a reservation that takes the place of another between two pages is no difference', async () => {
+    await budgets.tree({})
+    const keys = Array.from({ length: BUDGET_RECONCILE_COUNT }, (_, i) => `b${i}`)
+    await Promise.all(keys.map((key) => budgets.reserve({ tokens: 1 }, { key })))
+    const page = await budgets.run('reconcileBudgets', {})
+    await budgets.release('b0')
+    await budgets.reserve({ tokens: 1 }, { key: 'c' })
+
+    expect(page).toMatchObject({ repaired: [], cursor: { open: { stage: 'reservations' } } })
+    expect(await budgets.run('reconcileBudgets', { cursor: page.cursor })).toMatchObject({ repaired: [] })
   })
 })
 

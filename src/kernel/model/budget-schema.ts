@@ -122,6 +122,8 @@ export const account = record('account', {
   /** Dimensions whose soft limit was passed in the present period. */
   warned: rare(frozenList(text)),
   createdAt: whole,
+  /** Reservations so far, those that have ended included. Distinguishes states in which as many are open. */
+  holdCount: rare(whole),
 })
 
 /** What one key of a budget has spent and reserved. */

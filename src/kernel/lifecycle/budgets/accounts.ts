@@ -61,6 +61,7 @@ function newAccount(tx: Tx, budget: Budget, id: string, key: string): Account {
     resetId: undefined,
     warned: undefined,
     createdAt: tx.now,
+    holdCount: undefined,
   }
 }
 

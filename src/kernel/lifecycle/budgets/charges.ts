@@ -216,6 +216,7 @@ export function hold(levels: readonly Level[], amounts: Amounts): void {
   for (const { account } of levels) {
     account.reserved = addAmounts(account.reserved, amounts)
     account.reservationCount = account.reservationCount + 1
+    account.holdCount = (account.holdCount ?? 0) + 1
   }
 }
 

@@ -89,9 +89,9 @@ function nextAccount(tx: Tx, after: string | undefined): Account | undefined {
   return tx.scan({ index: ACCOUNTS_INDEX, from, limit: 1 }, 'account')[0]
 }
 
-function stateOf({ totalCount, period, reservationCount, reserved, removed }: Account): string {
+function stateOf({ totalCount, period, reservationCount, holdCount = 0, reserved, removed }: Account): string {
   const amounts = reserved.concat(removed).map(({ dimension, value }) => `${dimension}=${value}`)
-  return [totalCount, period, reservationCount, ...amounts].join(' ')
+  return [totalCount, period, reservationCount, holdCount, ...amounts].join(' ')
 }
 
 interface Walked {
