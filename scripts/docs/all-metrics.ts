@@ -22,7 +22,7 @@ function isMetric(value: unknown): value is Metric {
 }
 
 export const metricGroups: readonly MetricGroup[] = [
-  { title: 'Lanes and workers, read from the store', metrics: metricsIn(gauges) },
+  { title: 'Lanes, workers and budgets, read from the store', metrics: metricsIn(gauges) },
   { title: 'Submits and calls to the store', metrics: metricsIn(store) },
   { title: 'Handlers and leases', metrics: metricsIn(worker) },
   { title: 'Scanners of the engine', metrics: [...metricsIn(scanners), ...metricsIn(flows)] },

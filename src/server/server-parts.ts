@@ -16,7 +16,7 @@ export interface ServerParts {
   /** The path of the mount, without a slash at its end. */
   readonly basePath: string
   readonly streams: Streams
-  /** The depth of lanes and the workers, read from the store for metrics. */
+  /** The depth of lanes, the workers and the budgets, read from the store for metrics. */
   readonly gauges: StoreGauges
   readonly limits: StreamLimits
   /** Aborts when the server stops: waits and streams end. */

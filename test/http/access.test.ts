@@ -73,6 +73,14 @@ test('a credential that is bound to a namespace reaches nothing else', async () 
   expect(await found.refusal('listExecutions', elsewhere)).toEqual([403, 'forbidden'])
   expect((await found.ok('listExecutions', { ...admin, query: { namespace: 'acme' } }))['items']).toHaveLength(1)
   expect(await found.ok('describeExecution', { ...admin, params: { id } })).toMatchObject({ namespace: 'acme' })
+
+  await work(found.fabric)
+  await found.ok('defineBudget', { ...admin, params: { budget: 'company' }, body: {} })
+  const bought = { task: 'buy', id: 'bought:1', budgets: [{ budget: 'company' }] }
+  const spender = { params: { id: String((await found.ok('submitExecution', { ...acme, body: bought }))['id']) } }
+  await found.ok('getResult', { ...acme, ...spender, query: { wait: '20s' } })
+  expect((await found.ok('listSpending', { ...acme, ...spender }))['items']).toHaveLength(1)
+  expect((await found.ok('listSpending', { ...other, ...spender }))['items']).toEqual([])
 })
 
 test('a change is recorded for its credential, and only operators may name another', async () => {

@@ -220,6 +220,53 @@ async function limits(served: Served): Promise<void> {
   expect(await ok('deleteLimit', { params, body: { reason: 'not needed' } })).toEqual({ kind: 'deleted' })
 }
 
+async function budgets(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  const [company, tenants] = [{ budget: 'company' }, { budget: 'tenants' }]
+  const terms = { hard: { tokens: 100 }, reason: 'a larger plan', by: 'ada' }
+  expect(await ok('defineBudget', { params: company, body: terms })).toEqual({ kind: 'defined' })
+  expect(await ok('defineBudget', { params: company, body: terms })).toEqual({ kind: 'unchanged' })
+  const below = { parent: 'company', hard: { tokens: 50 }, every: { cron: '0 0 1 1 *' }, timeZone: 'Europe/Berlin' }
+  expect(await ok('defineBudget', { params: tenants, body: below })).toEqual({ kind: 'defined' })
+  expect(itemsOf(await ok('listBudgets'))).toMatchObject([
+    { name: 'company', changedBy: 'ada', reason: 'a larger plan' },
+    { name: 'tenants', parent: 'company', root: 'company', every: '0 0 1 1 *', changedBy: 'http' },
+  ])
+  const apart = await served.refusal('defineBudget', { params: tenants, body: { hard: { tokens: 1 } } })
+  const unknown = await served.refusal('submitExecution', { body: { task: 'buy', budgets: [{ budget: 'other' }] } })
+  const torn = await served.refusal('describeBudget', { params: company, query: { cursor: 'b1.AA' } })
+  expect([apart, unknown, torn]).toEqual([
+    [400, 'invalid_input'],
+    [404, 'budget_not_found'],
+    [400, 'invalid_cursor'],
+  ])
+
+  const why = { by: 'ada', reason: 'an incident' }
+  expect(await ok('freezeBudget', { params: company, body: why })).toEqual({ kind: 'frozen' })
+  const params = { id: 'bought:1' }
+  await ok('submitExecution', { body: { task: 'buy', budgets: [{ budget: 'tenants', key: 'acme' }], ...params } })
+  await untilState(served, 'describeExecution', params.id, 'rate_limited')
+  expect(itemsOf(await ok('listBudgets'))[0]).toMatchObject({ frozen: why })
+  expect(await ok('openBudget', { params: company })).toEqual({ kind: 'opened' })
+  expect((await ok('getResult', { params, query: { wait: '20s' } }))['outcome']).toBe('completed')
+
+  const spent = { spent: { tokens: 60 }, task: 'buy', budgets: { length: 2 } }
+  expect(itemsOf(await ok('listSpending', { params }))).toMatchObject([spent])
+  const query = { key: 'acme' }
+  expect(await ok('listCharges', { params: tenants, query })).toMatchObject({ items: [spent], periods: [] })
+  const useOf = async (named: { readonly budget: string }, key: string) =>
+    (await ok('describeBudget', { params: named, query: { key } }))['keys']
+  expect(await useOf(company, '')).toMatchObject([{ dimensions: [{ dimension: 'tokens', spent: 60, left: 40 }] }])
+  expect(await useOf(tenants, 'acme')).toMatchObject([{ dimensions: [{ spent: 60, reserved: 0, hard: 50, left: 0 }] }])
+
+  const raise = { params: tenants, headers: { 'idempotency-key': 'r1' }, body: { ...query, amounts: { tokens: 100 } } }
+  expect(await ok('raiseBudget', raise)).toEqual({ kind: 'raised' })
+  expect(await ok('raiseBudget', raise)).toEqual({ kind: 'already_raised' })
+  expect(await useOf(tenants, 'acme')).toMatchObject([{ dimensions: [{ hard: 150, left: 90 }] }])
+  expect(await ok('resetBudget', { params: tenants, body: { ...query, id: 'r2' } })).toEqual({ kind: 'reset' })
+  expect(await useOf(tenants, 'acme')).toMatchObject([{ dimensions: [{ spent: 0, hard: 50, total: 60 }] }])
+}
+
 /** The deliverer of the test reaches no receiver: a reserved name never resolves. */
 async function subscribers(served: Served): Promise<void> {
   const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
@@ -385,6 +432,8 @@ async function system(served: Served): Promise<void> {
   expect(metrics).toMatch(/^ff_attempts_ended_total\{task="greet",lane="[^"]+",outcome="completed"\} [1-9]/m)
   expect(metrics).toMatch(/^ff_lane_executions\{lane="[^"]+",state="completed"\} [1-9]/m)
   expect(metrics).toContain('ff_workers{state="running"} 1\n')
+  expect(metrics).toContain('ff_budget_spent{budget="company",dimension="tokens"} 60\n')
+  expect(metrics).not.toContain('budget="tenants"')
   expect(metrics).toContain('ff_http_requests_total{method="POST",path="/v1/executions",status="201"} ')
   expect((await served.call('getDocs')).text).toContain('<code>POST /v1/executions</code>')
 }
@@ -426,6 +475,7 @@ export async function callEveryRoute(served: Served): Promise<void> {
   await flows(served)
   await narrated(served)
   await limits(served)
+  await budgets(served)
   await schedules(served)
   await remote(served)
   await subscribers(served)

@@ -40,6 +40,10 @@ const narrate = task('narrate', { frames: { token: anything } }).handle(async (_
   await ctx.frames.token({ word: 'four' })
   await ctx.summary.patch({ stage: 'done' })
 })
+const buy = task('buy').handle(async (_input: unknown, ctx) => {
+  const reserved = await ctx.reserve({ tokens: 40 }, { key: 'call' })
+  await reserved.settle({ tokens: 60 })
+})
 const part = task<{ n: number }, number>('part')
 const sum = task<undefined, number, { left: number; right: number }>('sum')
 
@@ -58,6 +62,7 @@ const handlers = [
   mailbox,
   endless,
   narrate,
+  buy,
   part.handle(({ n }) => {
     if (n < 0) throw new PermanentError('negative')
     return n

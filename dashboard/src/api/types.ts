@@ -79,6 +79,82 @@ export type Attempt = {
   readonly failure?: Failure
 }
 
+export type Budget = {
+  readonly name: string
+  readonly parent?: string
+  readonly root: string
+  readonly hard: Readonly<Record<string, number>>
+  readonly soft: Readonly<Record<string, number>>
+  readonly onBreach: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
+  readonly every?: string
+  readonly timeZone?: string
+  readonly resetsAt?: number
+  readonly frozen?: { readonly at: number; readonly by?: string; readonly reason?: string }
+  readonly version: number
+  readonly changedAt: number
+  readonly changedBy?: string
+  readonly reason?: string
+}
+
+export type BudgetDescription = {
+  readonly name: string
+  readonly parent?: string
+  readonly root: string
+  readonly hard: Readonly<Record<string, number>>
+  readonly soft: Readonly<Record<string, number>>
+  readonly onBreach: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
+  readonly every?: string
+  readonly timeZone?: string
+  readonly resetsAt?: number
+  readonly frozen?: { readonly at: number; readonly by?: string; readonly reason?: string }
+  readonly version: number
+  readonly changedAt: number
+  readonly changedBy?: string
+  readonly reason?: string
+  readonly keys: readonly BudgetKey[]
+  readonly cursor?: string
+  readonly at: number
+}
+
+export type BudgetDimension = {
+  readonly dimension: string
+  readonly spent: number
+  readonly reserved: number
+  readonly hard?: number
+  readonly soft?: number
+  readonly left?: number
+  readonly total: number
+  readonly forecast?: number
+}
+
+export type BudgetHistory = {
+  readonly items: readonly LedgerEntry[]
+  readonly cursor?: string
+  readonly periods: readonly {
+    readonly since: number
+    readonly until: number
+    readonly spent: Readonly<Record<string, number>>
+    readonly hard: Readonly<Record<string, number>>
+    readonly chargeCount: number
+  }[]
+}
+
+export type BudgetKey = {
+  readonly key: string
+  readonly since: number
+  readonly dimensions: readonly BudgetDimension[]
+  readonly chargeCount: number
+  readonly reservationCount: number
+  readonly breachCount: number
+  readonly breachedAt?: number
+  readonly tasks: readonly {
+    readonly namespace: string
+    readonly task: string
+    readonly count: number
+    readonly spent: Readonly<Record<string, number>>
+  }[]
+}
+
 export type Claim = {
   readonly tasks: readonly { readonly name: string; readonly version?: number; readonly needs?: readonly string[] }[]
   readonly lanes?: readonly string[]
@@ -786,6 +862,17 @@ export type LaneStatus = {
   readonly limit?: LaneLimit
 }
 
+export type LedgerEntry = {
+  readonly key: string
+  readonly at: number
+  readonly spent: Readonly<Record<string, number>>
+  readonly executionId?: string
+  readonly task: string
+  readonly namespace: string
+  readonly attempt: number
+  readonly budgets: readonly { readonly budget: string; readonly key: string }[]
+}
+
 export type Limit = {
   readonly name: string
   readonly rate?: { readonly count: number; readonly windowMs: number }
@@ -1187,6 +1274,7 @@ export type Submission = {
     readonly newest?: 'drop'
     readonly previous?: 'cancel'
   }[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
   readonly tags?: Readonly<Record<string, string>>
   readonly id?: string
   readonly ifExists?: 'join' | 'reject' | 'replace' | 'after'
@@ -1808,6 +1896,93 @@ export interface Routes {
     readonly body: { readonly key?: string } | undefined
     readonly answer: { readonly kind: 'lifted' | 'not_held' }
   }
+  /** List the budgets of the store, tree by tree. */
+  listBudgets: {
+    readonly params: object
+    readonly query: object
+    readonly body: undefined
+    readonly answer: { readonly items: readonly Budget[]; readonly cursor?: string }
+  }
+  /** Describe a budget: what its keys have spent and reserved, and what is left. */
+  describeBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: {
+      readonly cursor?: string | undefined
+      readonly limit?: number | undefined
+      readonly key?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: BudgetDescription
+  }
+  /** Define a budget, or change it live. */
+  defineBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body: {
+      readonly parent?: string
+      readonly hard?: Readonly<Record<string, number>>
+      readonly soft?: Readonly<Record<string, number>>
+      readonly onBreach?: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
+      readonly every?: ('hour' | 'day' | 'week' | 'month') | { readonly cron: string }
+      readonly timeZone?: string
+      readonly reason?: string
+      readonly by?: string
+    }
+    readonly answer: { readonly kind: 'defined' | 'changed' | 'unchanged' }
+  }
+  /** List the ledger of one key of a budget, the latest line first, with the sums of its past periods. */
+  listCharges: {
+    readonly params: { readonly budget: string }
+    readonly query: {
+      readonly cursor?: string | undefined
+      readonly limit?: number | undefined
+      readonly key?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: BudgetHistory
+  }
+  /** List what an execution has spent, the latest line first. */
+  listSpending: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly LedgerEntry[]; readonly cursor?: string }
+  }
+  /** Add to the hard limits of one key until the budget begins anew. */
+  raiseBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body: {
+      readonly amounts: Readonly<Record<string, number>>
+      readonly key?: string
+      readonly id?: string
+      readonly reason?: string
+      readonly by?: string
+    }
+    readonly answer: { readonly kind: 'raised' | 'already_raised' }
+  }
+  /** Begin one key of a budget anew before its time. */
+  resetBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body:
+      { readonly key?: string; readonly id?: string; readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'reset' }
+  }
+  /** Freeze a budget: nothing is reserved and no new work starts. */
+  freezeBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'frozen' | 'already_frozen' }
+  }
+  /** Open a frozen budget, and wake the work that waits for it. */
+  openBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'opened' | 'already_open' }
+  }
   /** List schedules by name. */
   listSchedules: {
     readonly params: object
@@ -2397,6 +2572,15 @@ export const routes = {
   deleteLimit: ['DELETE', '/v1/limits/{limit}'],
   holdLimit: ['POST', '/v1/limits/{limit}/hold'],
   unholdLimit: ['POST', '/v1/limits/{limit}/unhold'],
+  listBudgets: ['GET', '/v1/budgets'],
+  describeBudget: ['GET', '/v1/budgets/{budget}'],
+  defineBudget: ['PUT', '/v1/budgets/{budget}'],
+  listCharges: ['GET', '/v1/budgets/{budget}/history'],
+  listSpending: ['GET', '/v1/executions/{id}/spending'],
+  raiseBudget: ['POST', '/v1/budgets/{budget}/raise'],
+  resetBudget: ['POST', '/v1/budgets/{budget}/reset'],
+  freezeBudget: ['POST', '/v1/budgets/{budget}/freeze'],
+  openBudget: ['POST', '/v1/budgets/{budget}/open'],
   listSchedules: ['GET', '/v1/schedules'],
   describeSchedule: ['GET', '/v1/schedules/{schedule}'],
   configureSchedule: ['PUT', '/v1/schedules/{schedule}'],

@@ -1,12 +1,11 @@
 /** Budgets as operators and programs manage them: defined, described, raised, reset and frozen by name. */
-import { EngineError } from '../../kernel/engine-error.ts'
 import { BUDGET_PAGE_MAX, budgetId } from '../../kernel/index.ts'
 import type { BudgetWake, ExecutionId } from '../../kernel/index.ts'
 import { required, shape, unchecked, wholeNumber } from '../../options/shape.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
 import { checkKey, checkPrincipal, checkReason, checkTaskName, invalidInput } from '../checks/names.ts'
 import { budgetTerms, checkSpending } from '../define/budget.ts'
-import type { BudgetTerms, Spending } from '../define/budget.ts'
+import type { BudgetTerms, BudgetUse, Spending } from '../define/budget.ts'
 import type { Session } from '../session.ts'
 import { openWoken, wakeBlocked } from '../limits/wake-blocked.ts'
 import { unwrap } from '../transport/unwrap.ts'
@@ -17,8 +16,11 @@ import {
   ledgerEntry,
   periodSums,
   readBudgets,
+  readKeyless,
   summariseBudget,
 } from './budget-listing.ts'
+import { findBudget, usesByName } from './budget-names.ts'
+import type { NamedBudgetUse } from './budget-names.ts'
 import type { BudgetDescription, BudgetInfo, LedgerEntry, PeriodSums } from './budget-listing.ts'
 import { definitionOf } from './declared-budgets.ts'
 
@@ -45,7 +47,10 @@ export interface RaiseBudgetOptions extends BudgetKeyOptions, BudgetChange {
   readonly id?: string
 }
 
-export interface ResetBudgetOptions extends BudgetKeyOptions, BudgetChange {}
+export interface ResetBudgetOptions extends BudgetKeyOptions, BudgetChange {
+  /** Identifies the reset: if the latest reset has the same id, nothing is done. */
+  readonly id?: string
+}
 
 export interface DescribeBudgetOptions extends BudgetKeyOptions {
   /** At most this many keys; 100 unless given. */
@@ -72,7 +77,11 @@ export interface BudgetHistory extends Ledger {
 const changeChecks = { by: checkPrincipal, reason: checkReason }
 const keyCheck = (value: unknown, field: string) => (value === '' ? '' : checkKey(value, field))
 const changeOptions = shape<BudgetChange>()("{ reason: 'a launch' }", changeChecks)
-const keyOptions = shape<ResetBudgetOptions>()("{ key: 'acme' }", { ...changeChecks, key: keyCheck })
+const keyOptions = shape<ResetBudgetOptions>()("{ key: 'acme' }", {
+  ...changeChecks,
+  key: keyCheck,
+  id: checkKey,
+})
 const raiseOptions = shape<RaiseBudgetOptions>()("{ key: 'acme', amounts: { tokens: 1000 } }", {
   ...changeChecks,
   key: keyCheck,
@@ -89,11 +98,6 @@ const historyOptions = shape<HistoryOptions>()("{ key: 'acme' }", { ...pageCheck
 const UNNAMED = 'client'
 /** Periods that have ended, which a history shows. */
 const PERIOD_COUNT = 12
-
-interface Place {
-  readonly root: string
-  readonly name: string
-}
 
 export class BudgetCalls {
   readonly #session: () => Session
@@ -170,7 +174,9 @@ export class BudgetCalls {
       session.runIn(partition, 'readCharges', { spentBy, limit: BUDGET_PAGE_MAX }),
     )
     const found = (await Promise.all(pages)).flatMap(({ result }) => result.charges)
-    return found.map(ledgerEntry).sort((a, b) => b.at - a.at)
+    const seen =
+      session.within === undefined ? found : found.filter(({ spender }) => spender.namespace === session.within)
+    return seen.map(ledgerEntry).sort((a, b) => b.at - a.at)
   }
 
   /**
@@ -193,9 +199,9 @@ export class BudgetCalls {
   /** Begins one key anew before its time, and wakes the work that waits for it. What it has reserved stays reserved. */
   async reset(name: string, options: ResetBudgetOptions = {}): Promise<void> {
     const session = this.#session()
-    const { key = '', by = UNNAMED, reason } = keyOptions(options)
+    const { key = '', id = session.runtime.uuid(), by = UNNAMED, reason } = keyOptions(options)
     const place = await this.#find(name)
-    const input = { ...place, key, requestId: session.runtime.uuid(), by, reason }
+    const input = { ...place, key, requestId: id, by, reason }
     const { result } = await session.runIn(limitPartition(place.root, session.settings), 'resetBudget', input)
     await openBudgets(session, place.root, unwrap(result).wakes)
   }
@@ -237,17 +243,26 @@ export class BudgetCalls {
   }
 
   /** Returns the tree of a budget. Names are looked up, because the partition is that of the root. */
-  async #find(given: string): Promise<Place> {
+  async #find(given: string): Promise<{ readonly root: string; readonly name: string }> {
     const name = checkTaskName(given, 'budget name')
-    const found = (await readBudgets(this.#session())).map(({ budget }) => budget).filter((one) => one.name === name)
-    const [first, ...others] = found
-    if (first === undefined) throw new EngineError('budget_not_found', { name })
-    if (others.length === 0) return { root: first.root, name }
-    const roots = found.map(({ root }) => root).join(', ')
-    throw invalidInput(
-      'name',
-      `The name '${name}' is used in several trees: those of ${roots}. Give budgets names of their own.`,
-    )
+    const budgets = (await readBudgets(this.#session())).map(({ budget }) => budget)
+    return { root: findBudget(budgets, name).root, name }
+  }
+
+  /**
+   * Returns what the first 100 budgets have spent without a key.
+   * @internal
+   */
+  async keyless(): ReturnType<typeof readKeyless> {
+    return await readKeyless(this.#session())
+  }
+
+  /**
+   * Returns uses of budgets by their names, for callers that do not know the definitions. The budgets above them belong to them.
+   * @internal
+   */
+  async usesByName(given: readonly NamedBudgetUse[]): Promise<BudgetUse<unknown>[]> {
+    return await usesByName(this.#session(), given)
   }
 }
 

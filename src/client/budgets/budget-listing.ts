@@ -12,6 +12,7 @@ import type {
   PastPeriod,
   Position,
 } from '../../kernel/index.ts'
+import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
 import type { Spending } from '../define/budget.ts'
 import type { Session } from '../session.ts'
@@ -140,6 +141,21 @@ export async function describeBudget(
   return { ...summariseBudget(budget, at), keys, cursor: next === undefined ? undefined : encodeId(next), at }
 }
 
+/** Budgets whose use is read together. */
+const SUMMARY_MAX = 100
+
+/** Returns what budgets have spent without a key, for metrics: keys may be many. None on a store of a lower level. */
+export async function readKeyless(
+  session: Session,
+): Promise<{ readonly name: string; readonly dimensions: readonly DimensionUse[] }[]> {
+  if (session.batcher.store.level < ADMISSION_LEVEL) return []
+  const budgets = (await readBudgets(session)).slice(0, SUMMARY_MAX)
+  const described = await Promise.all(
+    budgets.map(({ budget }) => describeBudget(session, budget, { key: '', limit: 1 })),
+  )
+  return described.flatMap(({ name, keys }) => keys.map(({ dimensions }) => ({ name, dimensions })))
+}
+
 export function summariseBudget(budget: Budget, at: Instant): BudgetInfo {
   const { name, parent, root, onBreach, period, freeze, version, changedAt, changedBy, changeReason } = budget
   return {
@@ -217,7 +233,14 @@ function encodeId(id: string): string {
 function decodeId(cursor: string): string {
   const match = ID_FORM.exec(cursor)
   if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return Buffer.from(match[1] ?? '', 'base64url').toString()
+  return idIn(match[1])
+}
+
+/** Reads an id in a cursor. One with a null character is of no store. */
+function idIn(encoded = ''): string {
+  const id = Buffer.from(encoded, 'base64url').toString()
+  if (id.includes('\0')) throw new EngineError('invalid_cursor', { field: 'cursor' })
+  return id
 }
 
 export function encodePosition(position: Position | undefined): string | undefined {
@@ -227,6 +250,7 @@ export function encodePosition(position: Position | undefined): string | undefin
 
 export function decodePosition(cursor: unknown): Position {
   const match = typeof cursor === 'string' ? POSITION_FORM.exec(cursor) : null
-  if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return { score: Number(match[1]), id: Buffer.from(match[2] ?? '', 'base64url').toString() }
+  const score = Number(match?.[1])
+  if (!Number.isSafeInteger(score)) throw new EngineError('invalid_cursor', { field: 'cursor' })
+  return { score, id: idIn(match?.[2]) }
 }

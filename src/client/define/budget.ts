@@ -130,6 +130,22 @@ export function budget<Input = unknown>(name: string, options: BudgetOptions<Inp
   })
 }
 
+/** Uses a budget that is defined elsewhere, for callers whose keys were evaluated before. Declares nothing. */
+export function budgetReference(
+  { root, name }: Pick<BudgetFacts, 'root' | 'name'>,
+  key: string | undefined,
+  parent: AnyBudgetUse | undefined,
+): BudgetUse<unknown> {
+  return mark({ budget: { name, root, parent, terms: NO_TERMS }, key })
+}
+
+/** Whether facts stand for a budget that the store has. */
+export function isBudgetReference({ terms }: BudgetFacts): boolean {
+  return terms === NO_TERMS
+}
+
+const NO_TERMS: ParsedTerms = { hard: [], soft: [], onBreach: 'refuse_new', period: undefined }
+
 /**
  * Returns an amount of money as it is counted: in millionths.
  *

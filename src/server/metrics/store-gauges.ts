@@ -1,7 +1,7 @@
-/** What is read from the store for a scrape: the depth of lanes and the workers. It is the same in every process. */
+/** What is read from the store for a scrape: the depth of lanes, the workers and the budgets. It is the same in every process. */
 import type { Client } from '../../client/index.ts'
 import { metricsRegistry } from '../../runtime/index.ts'
-import type { Gauge, MetricSample, Runtime } from '../../runtime/index.ts'
+import type { Gauge, MetricSample, Metrics, Runtime } from '../../runtime/index.ts'
 
 export const laneExecutions: Gauge<'lane' | 'state'> = {
   kind: 'gauge',
@@ -43,6 +43,27 @@ export const workerRunning: Gauge<never> = {
   name: 'ff_worker_running',
   help: 'Handlers that run on these workers, as of their latest heartbeats.',
   labels: [],
+}
+
+export const budgetSpent: Gauge<'budget' | 'dimension'> = {
+  kind: 'gauge',
+  name: 'ff_budget_spent',
+  help: 'Spent by a budget without a key since it began anew; money in millionths.',
+  labels: ['budget', 'dimension'],
+}
+
+export const budgetReserved: Gauge<'budget' | 'dimension'> = {
+  kind: 'gauge',
+  name: 'ff_budget_reserved',
+  help: 'Reserved in a budget without a key; money in millionths.',
+  labels: ['budget', 'dimension'],
+}
+
+export const budgetHardLimit: Gauge<'budget' | 'dimension'> = {
+  kind: 'gauge',
+  name: 'ff_budget_hard_limit',
+  help: 'The hard limit of a budget without a key, with what was raised. Absent without one.',
+  labels: ['budget', 'dimension'],
 }
 
 /** For how long a reading answers further scrapes. */
@@ -101,5 +122,18 @@ async function readGauges(client: Client, runtime: Runtime): Promise<MetricSampl
   for (const [state, count] of Object.entries(states)) metrics.set(liveWorkers, { state }, count)
   metrics.set(workerSlots, {}, slots)
   metrics.set(workerRunning, {}, running)
+  await readBudgets(client, metrics)
   return metrics.snapshot()
+}
+
+/** Budgets by name. Keys are no labels, because there may be many. */
+async function readBudgets(client: Client, metrics: Metrics): Promise<void> {
+  for (const { name: budget, dimensions } of await client.budgets.keyless()) {
+    for (const { dimension, spent, reserved, hard } of dimensions) {
+      const labels = { budget, dimension }
+      metrics.set(budgetSpent, labels, spent)
+      metrics.set(budgetReserved, labels, reserved)
+      if (hard !== undefined) metrics.set(budgetHardLimit, labels, hard)
+    }
+  }
 }

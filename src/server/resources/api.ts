@@ -1,5 +1,6 @@
 /** All routes. A new resource is a file with its routes, and one line here. */
 import type { AnyRoute } from '../routes/route.ts'
+import { budgetRoutes } from './budgets.ts'
 import { consumerRoutes } from './consumers.ts'
 import { executionRoutes } from './executions.ts'
 import { flowRoutes } from './flows.ts'
@@ -26,6 +27,7 @@ export const api = [
   ...waitpointRoutes,
   ...laneRoutes,
   ...limitRoutes,
+  ...budgetRoutes,
   ...scheduleRoutes,
   ...workerRoutes,
   ...leaseRoutes,

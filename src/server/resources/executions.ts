@@ -57,6 +57,7 @@ const SUBMIT_ERRORS = [
   'lane_disabled',
   'level_too_low',
   'singleton_taken',
+  'budget_not_found',
 ] as const
 
 const accepted = z.object({ kind: z.string() })
@@ -375,7 +376,7 @@ function withoutDigest<Item extends { readonly inputDigest?: string | undefined 
 }
 
 async function submit(client: Client, body: Submission, repeat: Repeatable) {
-  const { task: name, version, input, inputBytes, fairness, limits, delayUntil, ...options } = body
+  const { task: name, version, input, inputBytes, fairness, limits, budgets, delayUntil, ...options } = body
   const definition = task(name, drop({ version, fairness: shareOf(fairness) }))
   // The id of a shaped submit follows from its key and the request.
   const isShaped = shapingNames.some((kind) => options[kind] !== undefined)
@@ -386,6 +387,7 @@ async function submit(client: Client, body: Submission, repeat: Repeatable) {
   const settings: Omit<SubmitOptions, 'tx'> = {
     ...drop({ ...options, id, delay: delayOf(options.delay, delayUntil) }),
     limits: limitUsesOf(limits) ?? [],
+    budgets: budgets === undefined ? [] : await client.budgets.usesByName(budgets.map((use) => drop(use))),
   }
   // A submit with an id of its own and a key is recognised by the key when it is repeated, whatever ifExists is.
   const requestId = options.id === undefined && !isShaped ? undefined : repeat.requestId

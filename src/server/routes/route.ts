@@ -12,7 +12,17 @@ import type { ServerParts } from '../server-parts.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export type Tag =
-  'executions' | 'flows' | 'waitpoints' | 'lanes' | 'limits' | 'schedules' | 'leases' | 'workers' | 'events' | 'system'
+  | 'executions'
+  | 'flows'
+  | 'waitpoints'
+  | 'lanes'
+  | 'limits'
+  | 'budgets'
+  | 'schedules'
+  | 'leases'
+  | 'workers'
+  | 'events'
+  | 'system'
 
 /** The names in the braces of a path. */
 export type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -8,7 +8,7 @@ const overlap = z.enum(['skip', 'queue', 'cancel_previous', 'allow'])
 const missed = z.enum(['skip', 'last', 'all'])
 
 /** A schedule has the settings of a submit except those that belong to one execution. */
-const { limits: _limits, ...work } = workFields
+const { limits: _limits, budgets: _budgets, ...work } = workFields
 
 export const scheduleBody = z
   .strictObject({

@@ -4,6 +4,8 @@ import type { SubmitOptions } from '../../client/index.ts'
 import { limitReference } from '../../client/index.ts'
 import {
   ATTEMPTS_MAX,
+  BUDGET_LEVEL_MAX,
+  BUDGET_TREE_MAX,
   EXECUTION_LIMIT_MAX,
   FAIRNESS_WEIGHT_MAX,
   FAIRNESS_WEIGHT_MIN,
@@ -56,6 +58,11 @@ const limitUse = z.strictObject({
   previous: z.literal('cancel').optional().describe('Cancels the execution that holds the key for longest.'),
 })
 
+const budgetUse = z.strictObject({
+  budget: z.string().min(1).max(NAME_BYTES).describe('The name of a budget that is defined in the store.'),
+  key: key.optional().describe('Whose spending is counted.'),
+})
+
 const retention = z.union([
   duration,
   z.strictObject({
@@ -81,6 +88,13 @@ export const workFields = {
   needs: z.array(z.string()).max(NEED_COUNT_MAX).optional().describe('What a worker must be capable of.'),
   fairness: fairness.optional(),
   limits: z.array(limitUse).max(EXECUTION_LIMIT_MAX).optional().describe('The limits that it needs permits of.'),
+  budgets: z
+    .array(budgetUse)
+    .max(BUDGET_TREE_MAX * BUDGET_LEVEL_MAX)
+    .optional()
+    .describe(
+      'The budgets that it spends. Those above them count it too, without a key unless they are listed with one.',
+    ),
   tags: tags.optional(),
 }
 
