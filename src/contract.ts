@@ -16,8 +16,12 @@ export type {
   SpawnOptions,
 } from './client/define/children.ts'
 export type {
+  BudgetOverrun,
+  BudgetReservation,
   HandlerWaitpoint,
   ProgressReport,
+  SpendOptions,
+  SpendReceipt,
   StepContext,
   StepFunction,
   StepOptions,
