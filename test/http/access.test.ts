@@ -8,7 +8,7 @@ import { createFabric } from '../../src/fabric/fabric.ts'
 import { createHandler } from '../../src/server/handler.ts'
 import type { HttpHandler } from '../../src/server/handler.ts'
 import { bearerToken } from '../../src/server/auth/authenticator.ts'
-import { auditFile } from '../../src/server/auth/audit.ts'
+import { auditFile, checkAuditFile } from '../../src/server/auth/audit.ts'
 import type { AuditEntry } from '../../src/server/auth/audit.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import { roles } from '../../src/server/auth/principal.ts'
@@ -207,6 +207,7 @@ test('each action of an operator leaves an audit entry with who and why, also if
     { credential: 'admin', role: 'admin', action: 'pauseLane', target: { lane: 'slow' }, requestId: 'req-7' },
   ])
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+  await expect(checkAuditFile(path.join(file, 'below'))).rejects.toMatchObject({ code: 'invalid_configuration' })
 })
 
 test('an address that sends many invalid credentials is refused for a while, also with valid ones', async () => {

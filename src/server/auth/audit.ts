@@ -1,5 +1,6 @@
 /** A trail of what operators did: who, what, why, and whether it was done. */
 import { appendFile } from 'node:fs/promises'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Role } from './principal.ts'
@@ -38,6 +39,17 @@ export function auditFile(file: string): Audit {
     const line = `${JSON.stringify(entry)}\n`
     last = last.catch(() => undefined).then(() => appendFile(file, line, { mode: OWNER_ONLY, flush: true }))
     return last
+  }
+}
+
+/** Creates the file unless it exists. Throws `invalid_configuration` if it cannot be written, before any action depends on it. */
+export async function checkAuditFile(file: string): Promise<void> {
+  try {
+    await appendFile(file, '', { mode: OWNER_ONLY })
+  } catch (error) {
+    const { code = 'an error' } = error as NodeJS.ErrnoException
+    const message = `The audit file ${file} cannot be written: ${code}. Name a file in a folder that this user may write to.`
+    throw new EngineError('invalid_configuration', { field: 'auditFile', message }, { cause: error })
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Fabric } from '../../fabric/index.ts'
 import { invalidConfiguration } from '../../options/invalid-input.ts'
-import { auditFile } from '../auth/audit.ts'
+import { auditFile, checkAuditFile } from '../auth/audit.ts'
 import { bearerToken } from '../auth/authenticator.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import { TokenFile } from '../auth/token-file.ts'
@@ -34,6 +34,7 @@ export async function startServer(fabric: Fabric, options: StartServerOptions): 
       `Other machines reach ${host}, and requests would need no credentials. Pass a file of tokens with --tokens (see flowfabric tokens --help), listen on ${HOST_DEFAULT} behind a proxy, or accept this with --open.`,
     )
   }
+  if (file !== undefined) await checkAuditFile(file)
   const authenticate = tokensFile === undefined ? undefined : byTokensOf(tokensFile, fabric)
   const isUnguarded = isLocal && authenticate === undefined
   const handler = createHandler(fabric, {
