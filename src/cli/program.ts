@@ -126,6 +126,9 @@ function usageError(error: CommanderError): Error {
 }
 
 function sentence(text: string): string {
-  const plain = text.replace(/^error: /, '').trim()
+  const plain = text
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .trim()
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`
 }

@@ -2,7 +2,7 @@
  * Changes many executions by a filter: looks first at how many they are, then runs as an execution of its own, page by page. It
  * reports progress, continues after a crash with the page that was not recorded, and keeps to a rate.
  */
-import { checkKey, checkPriority, checkReason, checkTags, invalidInput, show } from '../client/checks/names.ts'
+import { checkKey, checkPriority, checkReason, checkTags, invalidInput } from '../client/checks/names.ts'
 import type { Client } from '../client/client.ts'
 import type { ExecutionHandle, ExecutionSummary } from '../client/index.ts'
 import type { ListQuery } from '../client/lists/listing.ts'
@@ -111,7 +111,7 @@ export class Bulk {
 function checkFilter(filter: BulkFilter): BulkFilter {
   const given = filterShape(filter)
   if (Object.values(given).some((value) => value !== undefined)) return filter
-  throw invalidInput('filter', `filter is ${show(filter)}, but must name at least one attribute.`)
+  throw invalidInput('filter', 'The filter is empty, but must name at least one attribute, such as a state or a task.')
 }
 
 /** The listing checks the values. */

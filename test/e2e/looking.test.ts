@@ -159,7 +159,10 @@ describe('list', () => {
 
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'There are none.\n' })
     expect(dry.stdout).toMatch(/^3 would be changed; the newest are:\n\S+ greet waiting three\n/)
-    expect(tagged.stdout).toBe('1 of 1 changed.\n')
+    expect(tagged).toMatchObject({
+      stdout: '1 of 1 changed.\n',
+      stderr: expect.stringMatching(/^The change runs as .+\n$/) as string,
+    })
     expect(cancelled).toMatchObject({ examined: 3, changed: 3, refused: {}, isCut: false })
     expect(everything).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one attribute') as string })
     expect(keysOf(await place.json('list', '--tag', 'plan=pro', '--state', 'cancelled'))).toEqual(['one'])

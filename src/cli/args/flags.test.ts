@@ -31,6 +31,7 @@ describe('a tag', () => {
 
   test('is refused if it is given twice', () => {
     expect(() => parseTags(['plan=pro', 'plan=free'])).toThrow('twice')
+    expect(() => parseTags(['plan=pro', 'plan=free'], '--set')).toThrow('--set gives')
   })
 })
 

@@ -15,16 +15,16 @@ export function parseInteger(text: string, flag: string): number {
   return Number(text)
 }
 
-export function parseTag(text: string): { readonly name: string; readonly value: string } {
+export function parseTag(text: string, flag = '--tag'): { readonly name: string; readonly value: string } {
   const equals = text.indexOf('=')
-  if (equals === -1) throw invalidInput('--tag', `--tag is ${show(text)}, but must be of the form name=value.`)
-  return { name: checkTagName(text.slice(0, equals), '--tag'), value: text.slice(equals + 1) }
+  if (equals === -1) throw invalidInput(flag, `${flag} is ${show(text)}, but must be of the form name=value.`)
+  return { name: checkTagName(text.slice(0, equals), flag), value: text.slice(equals + 1) }
 }
 
-export function parseTags(texts: readonly string[]): Record<string, string> {
+export function parseTags(texts: readonly string[], flag = '--tag'): Record<string, string> {
   const tags: Record<string, string> = {}
-  for (const { name, value } of texts.map(parseTag)) {
-    if (Object.hasOwn(tags, name)) throw invalidInput('--tag', `--tag gives the tag ${show(name)} twice.`)
+  for (const { name, value } of texts.map((text) => parseTag(text, flag))) {
+    if (Object.hasOwn(tags, name)) throw invalidInput(flag, `${flag} gives the tag ${show(name)} twice.`)
     tags[name] = value
   }
   return tags

@@ -19,15 +19,19 @@ export interface FilterFlags {
   readonly schedule?: string
 }
 
-export function withFilter(command: Command): Command {
-  return command
+/** `hasState` is false for a command that is about one state. */
+export function withFilter(command: Command, { hasState = true } = {}): Command {
+  command
     .option('--lane <lane>', 'only of this lane')
     .option('--task <task>', 'only of this task; repeat it for one of several', collect)
-    .option(
+  if (hasState) {
+    command.option(
       '--state <state>',
       'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …; repeat it for one of several',
       collect,
     )
+  }
+  return command
     .option('--tag <name=value>', 'only with this tag; repeat it for all of several', collect)
     .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
     .option('--until <time>', 'only created until then')
@@ -46,7 +50,7 @@ export function filterOf(flags: FilterFlags, now: number) {
     lane: flags.lane,
     task: flags.task,
     state: flags.state?.map(parseState),
-    tag: flags.tag?.map(parseTag),
+    tag: flags.tag?.map((text) => parseTag(text)),
     createdFrom: time('--since', flags.since),
     createdTo: time('--until', flags.until),
     endedFrom: time('--ended-since', flags.endedSince),

@@ -57,7 +57,7 @@ export function bulkCommand(shell: Shell): Command {
         .requiredOption('--set <name=value>', 'a tag to set; can be repeated', collect)
         .action(
           action<{ set: readonly string[] }>(shell, ({ set }) => {
-            const tags = parseTags(set)
+            const tags = parseTags(set, '--set')
             return (bulk, options) => bulk.setTags(tags, options)
           }),
         ),
@@ -79,7 +79,7 @@ function action<Own>(shell: Shell, startOf: (own: Own) => Start) {
     const start = startOf(flags)
     const filter = dropUndefined({ ...filterOf(flags, shell.runtime.now()), message: flags.message })
     const perSecond = parseGiven(flags.perSecond, (text) => parseInteger(text, '--per-second'))
-    await shell.withFabric(command, {}, async (session) => {
+    await shell.withFabric(command, { isQuiet: true }, async (session) => {
       const bulk = session.fabric.bulk(filter)
       if (flags.dryRun === true) await answerPreview(bulk, session)
       else await runToEnd(shell, session, await start(bulk, dropUndefined({ perSecond, id: flags.id })))

@@ -11,17 +11,17 @@ import { printable } from '../text/printable.ts'
 import { table } from '../text/table.ts'
 import { isoTime } from '../text/time-text.ts'
 
-interface FailuresFlags extends FilterFlags {
+interface FailuresFlags extends Omit<FilterFlags, 'state'> {
   readonly examine?: string
 }
 
 export function failuresCommand(shell: Shell): Command {
-  return withFilter(new Command('failures'))
+  return withFilter(new Command('failures'), { hasState: false })
     .description('failed executions in groups: by task, category, and message without its numbers')
     .option('--examine <n>', 'look at most at so many, the newest first (default: 2000)')
     .addHelpText('after', examples(['failures --ended-since 1h', 'failures --task charge --json']))
     .action(async (flags: FailuresFlags, command: Command) => {
-      const { state: _state, ...filter } = filterOf(flags, shell.runtime.now())
+      const filter = filterOf(flags, shell.runtime.now())
       const examine = parseGiven(flags.examine, (text) => parseInteger(text, '--examine'))
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
         const found = await fabric.failures({ ...filter, ...dropUndefined({ examine, namespace }) })

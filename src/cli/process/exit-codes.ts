@@ -22,7 +22,7 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.ok, text: 'success' },
   { code: exitCodes.failed, text: 'refused or failed; doctor found a problem' },
   { code: exitCodes.invalidInput, text: 'wrong usage or invalid input; nothing was changed' },
-  { code: exitCodes.notFound, text: 'no execution, flow, waitpoint or step has this id, key or name' },
+  { code: exitCodes.notFound, text: 'nothing has this id, key or name' },
   {
     code: exitCodes.storeUnavailable,
     text: 'the store is missing, unreachable, busy, full, damaged or of another version',

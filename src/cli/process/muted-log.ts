@@ -7,14 +7,16 @@ import type { Log } from '../../runtime/index.ts'
 export class MutedLog implements Log {
   readonly #log: Log
   #isMuted = true
+  #isQuiet = false
 
   constructor(log: Log) {
     this.#log = log
   }
 
-  /** Passes on all lines from now on. */
-  unmute(): void {
+  /** Passes on all lines from now on, or warnings and errors alone. */
+  unmute({ isQuiet = false } = {}): void {
     this.#isMuted = false
+    this.#isQuiet = isQuiet
   }
 
   debug(...line: Parameters<Log['debug']>): void {
@@ -34,6 +36,7 @@ export class MutedLog implements Log {
   }
 
   #write(level: keyof Log, line: Parameters<Log['info']>): void {
-    if (!this.#isMuted) this.#log[level](...line)
+    if (this.#isMuted || (this.#isQuiet && (level === 'debug' || level === 'info'))) return
+    this.#log[level](...line)
   }
 }

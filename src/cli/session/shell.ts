@@ -45,6 +45,8 @@ export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
   readonly create?: boolean
   /** Creates signing keys if there are none. */
   readonly makeKeys?: boolean
+  /** Logs warnings and errors alone: the command prints what its worker has done. */
+  readonly isQuiet?: boolean
 }
 
 export class Shell {
@@ -98,7 +100,7 @@ export class Shell {
       allNamespaces: namespace === undefined,
       ...dropUndefined({ namespace }),
     })
-    log.unmute()
+    log.unmute(dropUndefined({ isQuiet: options.isQuiet }))
     await use({ fabric, output, namespace, keys })
   }
 }

@@ -6,8 +6,11 @@ import { firstLine, printable } from './printable.ts'
 import { table } from './table.ts'
 import { isoTime } from './time-text.ts'
 
+/** The column NAMESPACE is present if they differ. */
 export function webhooksText(items: readonly WebhookSummary[], output: Output): string {
+  const hasNamespaces = new Set(items.map(({ namespace }) => namespace)).size > 1
   const names = ['NAME', 'STATE', 'URL', 'LAG', 'MISSED', 'FILTER']
+  if (hasNamespaces) names.push('NAMESPACE')
   const rows = items.map((item) => [
     item.name,
     item.state,
@@ -15,6 +18,7 @@ export function webhooksText(items: readonly WebhookSummary[], output: Output): 
     String(item.lagCount),
     String(item.missedCount),
     filterText(item),
+    ...(hasNamespaces ? [item.namespace] : []),
   ])
   return table([names.map((name) => output.style('dim', name)), ...rows], { alignRight: [3, 4] })
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { invalidInput } from '../../../client/index.ts'
 import type { ConsumerSummary } from '../../../client/index.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
@@ -54,8 +55,11 @@ function seekCommand(shell: Shell): Command {
     .option('--cursor <cursor>', 'after the event with this cursor')
     .addHelpText('after', examples(['consumers seek billing --from-start']))
     .action(async (name: string, flags: SeekFlags, command: Command) => {
+      const { fromStart, toEnd, cursor } = flags
+      if ([fromStart, toEnd, cursor].filter((flag) => flag !== undefined).length !== 1) {
+        throw invalidInput('arguments', 'Give exactly one of --from-start, --to-end and --cursor.')
+      }
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const { fromStart, toEnd, cursor } = flags
         await fabric.consumer(name).seek(dropUndefined({ fromStart, toEnd, cursor }))
         await output.answer({ name, moved: true }, () => `Consumer ${name} was moved.`)
       })
@@ -75,8 +79,11 @@ function deleteCommand(shell: Shell): Command {
     })
 }
 
+/** The column NAMESPACE is present if they differ. */
 function listText(items: readonly ConsumerSummary[], output: Output): string {
+  const hasNamespaces = new Set(items.map(({ namespace }) => namespace)).size > 1
   const names = ['NAME', 'LAG', 'WAITING SINCE', 'PROCESSES', 'HANDLED', 'SKIPPED', 'MISSED', 'FAILING', 'FILTER']
+  if (hasNamespaces) names.push('NAMESPACE')
   const rows = items.map((item) => [
     item.name,
     String(item.lagCount),
@@ -87,6 +94,7 @@ function listText(items: readonly ConsumerSummary[], output: Output): string {
     String(item.missedCount),
     item.failure === undefined ? '' : `try ${item.failure.tryCount}`,
     filterText(item),
+    ...(hasNamespaces ? [item.namespace] : []),
   ])
   return table([names.map((name) => output.style('dim', name)), ...rows], { alignRight: [1, 3, 4, 5, 6] })
 }

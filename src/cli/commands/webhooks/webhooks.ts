@@ -34,7 +34,7 @@ export function webhooksCommand(shell: Shell): Command {
 
 function showCommand(shell: Shell): Command {
   return new Command('show')
-    .description('one webhook: where it sends which events, and how it fares')
+    .description('one webhook: its URL, its filter, its state and its last error')
     .argument('<name>', NAME)
     .addHelpText('after', examples(['webhooks show crm']))
     .action(async (name: string, _flags: object, command: Command) => {
@@ -47,7 +47,7 @@ function showCommand(shell: Shell): Command {
 
 function holdCommand(shell: Shell, verb: 'disable' | 'enable', description: string): Command {
   const command = new Command(verb).description(description).argument('<name>', NAME)
-  if (verb === 'disable') command.option('--reason <text>', 'why, for those who look at it')
+  if (verb === 'disable') command.option('--reason <text>', 'why, shown with the webhook')
   return command
     .addHelpText('after', examples([`webhooks ${verb} crm`]))
     .action(async (name: string, { reason }: { readonly reason?: string }, given: Command) => {
