@@ -432,6 +432,7 @@ async function system(served: Served): Promise<void> {
   expect(metrics).toMatch(/^ff_attempts_ended_total\{task="greet",lane="[^"]+",outcome="completed"\} [1-9]/m)
   expect(metrics).toMatch(/^ff_lane_executions\{lane="[^"]+",state="completed"\} [1-9]/m)
   expect(metrics).toContain('ff_workers{state="running"} 1\n')
+  expect(metrics).toContain('ff_store_up 1\n')
   expect(metrics).toContain('ff_budget_spent{budget="company",dimension="tokens"} 60\n')
   expect(metrics).not.toContain('budget="tenants"')
   expect(metrics).toContain('ff_http_requests_total{method="POST",path="/v1/executions",status="201"} ')

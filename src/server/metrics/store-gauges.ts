@@ -1,6 +1,6 @@
 /** What is read from the store for a scrape: the depth of lanes, the workers and the budgets. It is the same in every process. */
 import type { Client } from '../../client/index.ts'
-import { metricsRegistry } from '../../runtime/index.ts'
+import { metricsRegistry, sleep } from '../../runtime/index.ts'
 import type { Gauge, MetricSample, Metrics, Runtime } from '../../runtime/index.ts'
 
 export const laneExecutions: Gauge<'lane' | 'state'> = {
@@ -66,6 +66,15 @@ export const budgetHardLimit: Gauge<'budget' | 'dimension'> = {
   labels: ['budget', 'dimension'],
 }
 
+export const storeUp: Gauge<never> = {
+  kind: 'gauge',
+  name: 'ff_store_up',
+  help: '1 if the store has answered this scrape, else 0. Then the other gauges of the store are missing.',
+  labels: [],
+}
+
+/** How long a scrape waits for the store. Prometheus waits for ten seconds by default. */
+const READ_MS = 5_000
 /** For how long a reading answers further scrapes. */
 const FRESH_MS = 5_000
 /** Pages of workers. Further ones are not counted. */
@@ -82,8 +91,18 @@ export class StoreGauges {
     this.#runtime = runtime
   }
 
+  /** Returns no gauges but one if the store does not answer: the counters of the process are needed most then. */
+  async read(): Promise<MetricSample[]> {
+    const over = new AbortController()
+    const inTime = sleep(this.#runtime, READ_MS, over.signal).then(() => undefined)
+    const samples = await Promise.race([this.#shared().catch(() => undefined), inTime])
+    over.abort()
+    const up = { metric: storeUp, labels: {}, value: samples === undefined ? 0 : 1 }
+    return [up, ...(samples ?? [])]
+  }
+
   /** Scrapes at the same time share a reading. */
-  read(): Promise<MetricSample[]> {
+  #shared(): Promise<MetricSample[]> {
     const now = this.#runtime.monotonic()
     if (this.#reading !== undefined && now - this.#readAt < FRESH_MS) return this.#reading
     this.#readAt = now
