@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createWorld } from '../../worker/worker.fixture.ts'
 import { StoreGauges } from './store-gauges.ts'
 
-test('a scrape during an outage of the store says so, and the next one has its gauges', async () => {
+test('a scrape during an outage of the store has one gauge, and the next one has all', async () => {
   await using world = createWorld()
   const gauges = new StoreGauges(world.fabric, world.runtime)
   const read = async () => (await gauges.read()).map(({ metric: { name } }) => name)
