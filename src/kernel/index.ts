@@ -409,7 +409,7 @@ export type {
 } from './operations/consumers/renew-consumer.ts'
 export type { WebhookChange } from './operations/consumers/change-webhook.ts'
 export type { ConsumerFailure, ConsumerShare, EventFilter, SealedSecret } from './model/consumer-schema.ts'
-export { lacksBoundaries } from './rules/schedule-state.ts'
+export { isMissed, lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { AccountRef, Amounts, BreachPolicy, BudgetPeriod, Spender } from './model/budget-schema.ts'
 export type { BudgetWake } from './lifecycle/budgets/accounts.ts'

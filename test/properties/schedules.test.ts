@@ -211,3 +211,19 @@ test.each(storeTargets)('no boundary fires twice, and none is lost that its poli
     newForMs: isMemory ? 2_000 : 1_000,
   })
 })
+
+test.each(storeTargets)(
+  'the latest hundred missed boundaries fire, also those of a short jitter, on $name',
+  async (target) => {
+    const period = { ...none, cron: undefined, timeZone: undefined, everyMs: MINUTE_MS, originAt: 0, jitterMs: 20_000 }
+    const one = { timing: period, change: changes[0]!, before: 0, missed: 'all', overlap: 'allow' } as const
+    await onFabric(target, async (fabric) => {
+      const run = new Run(fabric, one)
+      await run.begin()
+      // The last boundary is missed only because it would have fired within two seconds.
+      await run.do({ kind: 'pass', ms: 18_961_844 })
+      await run.do({ kind: 'engine' })
+      await run.end()
+    })
+  },
+)
