@@ -147,7 +147,7 @@ export const executionRoutes = [
       flow: key.optional().describe('Lists the members of this flow, in their order.'),
       parent: key.optional().describe('Lists the children of this execution, in the order of their start.'),
     }),
-    errors: ['invalid_cursor', 'execution_not_found'],
+    errors: ['flow_not_found', 'invalid_cursor', 'execution_not_found'],
     answers: { 200: json(page(executionSummary), 'A page of executions.') },
     handle: async ({ client, seesValues, query: { tag, ...rest } }) => {
       const { items, cursor } = await client.list(drop({ ...rest, tag: parseTagQuery(tag) }))
