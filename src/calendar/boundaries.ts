@@ -6,21 +6,26 @@
  */
 import { Cron } from 'croner'
 import type { Instant, ScheduleTiming } from '../kernel/index.ts'
+import { CronRuns } from './cron-runs.ts'
 
 const SECOND_MS = 1_000
 
 /** Expressions that were parsed, by zone and text. */
-const parsed = new Map<string, Cron>()
+const parsed = new Map<string, CronRuns>()
 const PARSED_MAX = 1_000
 
 /** Parses a cron expression. Throws if it or the zone is not valid. */
 export function parseCron(cron: string, timeZone: string): Cron {
+  return runsOf(cron, timeZone).cron
+}
+
+function runsOf(cron: string, timeZone: string): CronRuns {
   const key = `${timeZone} ${cron}`
   const known = parsed.get(key)
   if (known !== undefined) return known
-  const made = new Cron(cron, { timezone: timeZone, mode: '5-or-6-parts' })
+  const made = new CronRuns(new Cron(cron, { timezone: timeZone, mode: '5-or-6-parts' }))
   // An unknown zone is noticed only when it is used.
-  made.nextRun(new Date(0))
+  made.cron.nextRun(new Date(0))
   if (parsed.size >= PARSED_MAX) parsed.clear()
   parsed.set(key, made)
   return made
@@ -50,7 +55,7 @@ function nextAfter(
   { cron, timeZone = 'UTC', everyMs = 0, originAt = 0 }: ScheduleTiming,
   after: Instant,
 ): Instant | undefined {
-  if (cron !== undefined) return parseCron(cron, timeZone).nextRun(new Date(after))?.getTime()
+  if (cron !== undefined) return runsOf(cron, timeZone).next(after)
   return originAt + Math.max(0, Math.floor((after - originAt) / everyMs) + 1) * everyMs
 }
 

@@ -268,6 +268,26 @@ export const errorCatalogue = {
     'Stored data contradicts itself.',
     'Keep a copy of the store and report it with the record named.',
   ),
+  value_sealed: never(
+    422,
+    'The value is sealed by a codec that this program does not have.',
+    'Give the program the codec, or the command its key; the value itself is intact.',
+  ),
+  codec_key_missing: never(
+    422,
+    'The value was encrypted with a key that this program does not have.',
+    'Add the key with the id in the message to the key file; keep old keys as long as values need them.',
+  ),
+  value_tampered: never(
+    422,
+    'The stored value is not what a program with the key has written there.',
+    'Find out who can write to the store; restore the value from a backup, or cancel the work.',
+  ),
+  object_missing: never(
+    410,
+    'The object of an offloaded value does not exist any more.',
+    'Restore the object named in the message into its bucket, then replay or retry the work.',
+  ),
   execution_not_suspended: never(
     409,
     'The execution does not wait.',
@@ -363,6 +383,7 @@ export const errorCatalogue = {
     `A tree of budgets has ${BUDGET_LEVEL_MAX} levels at most, and no budget is above itself.`,
     'Give the budget another parent.',
   ),
+  budget_has_children: never(409, 'Other budgets are below this one.', 'Delete those below it first.'),
   budget_exceeded: later(
     429,
     'The budget has no room for the amount.',

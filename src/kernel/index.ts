@@ -17,6 +17,10 @@ export {
   BATCH_REPLY_BYTES,
   BATCH_WORK_LIMIT,
   BUDGET_PAGE_MAX,
+  OWN_ACCOUNT_IDLE_MS,
+  RESERVATION_RENEW_MAX,
+  SPENDER_ACCOUNT_MAX,
+  SPENDER_SCAN_COUNT,
   BUDGET_PERIOD_MIN_MS,
   BUDGET_PLAN_MAX,
   CHARGE_RETENTION_MS,
@@ -48,6 +52,10 @@ export {
   DUE_HIDDEN_MS,
   DUE_SCAN_COUNT,
   DURATION_MAX_MS,
+  AUDIT_ENTRY_MAX,
+  AUDIT_KEEP_MS,
+  AUDIT_TARGET_MAX,
+  AUDIT_TEXT_LENGTH,
   DUTY_TTL_MS,
   EDGE_PAGE_MAX,
   EXPIRED_WAITPOINT_COUNT,
@@ -65,6 +73,9 @@ export {
   FRAME_TRIM_COUNT,
   LIVE_FRAME_BYTES,
   LIVE_FRAME_MAX,
+  LOG_LINE_BYTES,
+  LOG_LINE_MAX,
+  LOG_TOTAL_BYTES,
   SUMMARY_BYTES,
   FLOW_EDGE_MAX,
   FLOW_MEMBER_MAX,
@@ -164,6 +175,7 @@ export type {
   ExecutionId,
   Failure,
   FailureInput,
+  FiredId,
   FlowId,
   Instant,
   LimitRef,
@@ -178,6 +190,7 @@ export {
   payloadKeyOf,
   resultKey,
   scheduleInputKey,
+  scheduleNodeKey,
   signalPayloadKey,
   stepValueKey,
 } from './model/blob-keys.ts'
@@ -234,6 +247,7 @@ export type {
 export type { PartitionFamily } from './model/families.ts'
 export { guardOf, recordsNamedBy, recordsReadAfter } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
+export { addAmounts, equalAmounts } from './rules/budget-amounts.ts'
 export { budgetId, isBudgetId, nameInBudgetId, rootInId } from './model/budget-ids.ts'
 export {
   CANCEL_BACKLOG_INDEX,
@@ -304,10 +318,12 @@ export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
 export type { AppendFramesInput, AppendFramesResult } from './operations/streams/append-frames.ts'
+export type { AppendLogLinesInput } from './operations/streams/append-log-lines.ts'
 export type { FramesPage } from './operations/streams/read-frames.ts'
 export type {
   Account,
   AnyRecord,
+  AuditEntry,
   Budget,
   Charge,
   Duties,
@@ -398,6 +414,9 @@ export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
 export type { ContinueOrderResult } from './operations/shaping/continue-order.ts'
 export type { ConfigureScheduleInput, ConfigureScheduleResult } from './operations/schedules/configure-schedule.ts'
+export type { KeptTask } from './operations/upkeep/read-kept.ts'
+export type { DeleteExecutionResult } from './operations/executions/delete-execution.ts'
+export type { FireScheduleInput } from './operations/schedules/fire-schedule.ts'
 export type { PlanScheduleInput } from './operations/schedules/plan-schedule.ts'
 export type { FiringView } from './operations/schedules/read-schedules.ts'
 export type { MissedPolicy, Overlap, PlannedFiring, ScheduleTiming, SkipReason } from './model/schedule-schema.ts'
@@ -413,17 +432,22 @@ export { isMissed, lacksBoundaries } from './rules/schedule-state.ts'
 export type { ConfigureLaneInput } from './operations/lanes/configure-lane.ts'
 export type { AccountRef, Amounts, BreachPolicy, BudgetPeriod, Spender } from './model/budget-schema.ts'
 export type { BudgetWake } from './lifecycle/budgets/accounts.ts'
+export { budgetsOf, laneLimitOf, sharedLimitsOf } from './lifecycle/limits/claim-admission.ts'
 export { OPEN_RESERVATIONS } from './lifecycle/budgets/charges.ts'
 export type { Overrun } from './lifecycle/budgets/charges.ts'
+export type { RaiseBudgetInput } from './operations/budgets/change-account.ts'
 export type { DefineBudgetInput } from './operations/budgets/define-budget.ts'
 export { exhaustedOf, lacksBudgetBoundaries, lastBoundary, nextReset } from './rules/budget-state.ts'
-export type { BudgetCursor } from './operations/upkeep/reconcile-budgets.ts'
+export { ownerInKey } from './model/budget-ids.ts'
+export type { AccountName, BudgetCursor } from './operations/upkeep/reconcile-budgets.ts'
 export type { DefineLimitInput } from './operations/limits/define-limit.ts'
 export type { Holder, KeyUsage } from './operations/limits/describe-limit.ts'
 export type { KeyWake } from './operations/limits/wake-waiting.ts'
 export type { PermitReturn, ReturnAnswer } from './operations/limits/return-permits.ts'
 export type { NextRoom } from './rules/limit-usage.ts'
 export { laneLimitName, laneOfLimit } from './rules/lane-state.ts'
+export { parseLaneSettingsId } from './model/lane-names.ts'
+export { parseStoredKey, storedKey } from './model/limit-keys.ts'
 export type { LimitKey } from './lifecycle/limits/gauges.ts'
 export type { Closing } from './lifecycle/limits/gates.ts'
 export type { PermitsAtHand } from './lifecycle/limits/claim-admission.ts'
@@ -431,6 +455,7 @@ export type { PermitRequest, TakeAnswer, TakeInput } from './operations/limits/t
 export { claimForWorker } from './operations/leases/claim-for-worker.ts'
 export type { QueueName } from './operations/leases/claim-candidates.ts'
 export type { ClaimInput, ClaimResult, Claimed } from './operations/leases/claim-for-worker.ts'
+export type { PlainPlace } from './operations/leases/plain-work.ts'
 export { completeExecution } from './operations/leases/complete-execution.ts'
 export { delayExecution } from './operations/leases/delay-execution.ts'
 export { failExecution } from './operations/leases/fail-execution.ts'

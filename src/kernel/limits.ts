@@ -127,7 +127,7 @@ export const DUE_SCAN_COUNT = 100
 /** The delay after which a due pass looks again for records that were hidden from it. */
 export const DUE_HIDDEN_MS = 5
 /** How long the share of an engine lasts without a renewal. */
-export const DUTY_TTL_MS = 30_000
+export const DUTY_TTL_MS = 60_000
 /** The interval without a heartbeat after which a worker counts as lost, unless the worker sets another. */
 export const WORKER_TTL_DEFAULT_MS = 15_000
 export const WORKER_TTL_MIN_MS = 1_000
@@ -162,6 +162,12 @@ export const WAIT_READ_COUNT = 40
 export const DUE_ITEM_WORK = 10
 /** Room that handling one due member of a flow, or one flow, should find. It does as much as there is room for. */
 export const FLOW_ITEM_WORK = 28
+/** Ended executions that a task may keep by number. */
+export const KEEP_MAX = 100_000
+/** Ended executions beyond the number that a task keeps, as far as they are counted. */
+export const KEEP_EXCESS_COUNT = 1_000
+/** Queues that one search for tasks that keep a number reads. */
+export const KEEP_QUEUE_COUNT = 40
 /** Executions one purge removes at most. */
 export const PURGE_COUNT_MAX = 50
 
@@ -298,6 +304,10 @@ export const WAITING_PARTITION_MAX = 1_024
 export const LIMIT_PROBE_MS = 5_000
 /** The longest time that a gate waits if it knows when a permit becomes free. */
 export const GATE_WAIT_MAX_MS = 60_000
+/** The same for a budget that is used up, whose room comes by a change that opens the gate. */
+export const BUDGET_GATE_WAIT_MAX_MS = 600_000
+/** How long a process may take to deliver the wakes of a budget before the engine does so, and how long the engine waits between attempts. */
+export const WAKE_DELIVERY_MS = 2_000
 /** Executions that a gate releases in one step. */
 export const GATE_RELEASE_MAX = 30
 /** Keys of which a claim may have permits at hand. */
@@ -348,6 +358,12 @@ export const FRAME_PAGE_BYTES = 524_288
 export const FRAME_PLAN_CHUNKS = 2
 /** Bytes of a frame's name. */
 export const FRAME_NAME_BYTES = 64
+/** Bytes of one log line of a handler: the JSON of its message, step and fields. */
+export const LOG_LINE_BYTES = 4_096
+/** Log lines that one execution keeps, bytes of them, and chunks. Older ones are trimmed chunk by chunk. */
+export const LOG_LINE_MAX = 1_000
+export const LOG_TOTAL_BYTES = 262_144
+export const LOG_CHUNK_MAX = 100
 /** Bytes of the document of a summary. */
 export const SUMMARY_BYTES = 262_144
 /** Signals that an inbox reads at once. */
@@ -382,6 +398,16 @@ export const SCHEDULE_READ_MAX = 100
 export const SCHEDULE_DUE_WORK = 16
 /** Consumers that one listing returns: each has a position for every partition. */
 export const CONSUMER_PAGE_MAX = 20
+/** How long the audit trail keeps an entry. */
+export const AUDIT_KEEP_MS = 7_776_000_000
+/** Entries that the audit trail of a store keeps. */
+export const AUDIT_ENTRY_MAX = 100_000
+/** Entries beyond that number which one call removes. */
+export const AUDIT_SWEEP_COUNT = 4
+/** Characters of a text of an audit entry. */
+export const AUDIT_TEXT_LENGTH = 1_024
+/** Targets of an audit entry. */
+export const AUDIT_TARGET_MAX = 8
 /** Characters of the error that a consumer shows. */
 export const CONSUMER_ERROR_LENGTH = 500
 /** Levels of one tree of budgets. */
@@ -396,8 +422,14 @@ export const BUDGET_AMOUNT_MAX = 1_000_000_000_000
 export const BUDGET_SUM_MAX = Number.MAX_SAFE_INTEGER
 /** Raises of an account that are known, so that a repetition of one has no further effect. */
 export const BUDGET_RAISE_MAX = 32
+/** How long an approval may raise a budget, in ms. Shorter than the line that marks the raise is kept. */
+export const APPROVAL_VALID_MS = 2_592_000_000
 /** Tasks whose sums an account keeps; further ones share one sum. */
 export const BUDGET_TASK_MAX = 64
+/** Executions of an account that are woken when what they ask for fits. Further ones ask by themselves. */
+export const BUDGET_PARKED_MAX = 32
+/** Executions that the unconfirmed wakes of a key name, in each partition. */
+export const OWED_PARKED_MAX = 64
 /** Periods of an account whose sums are kept after they have ended. */
 export const BUDGET_PERIOD_MAX = 400
 /** Boundaries of a budget that are stored ahead. */
@@ -418,6 +450,18 @@ export const RESERVATION_MAX = 10_000
 export const RESERVATION_RENEW_MAX = 20
 /** Budgets, accounts, charges or periods that one listing returns. */
 export const BUDGET_PAGE_MAX = 100
+/** Budgets of one tree that are searched for those below one that is deleted. */
+export const BUDGET_TREE_SCAN_MAX = 1_000
+/** Past periods of an account that one step removes with it. */
+export const BUDGET_SWEEP_COUNT = 50
+/** When an account is removed that has not been used, as long as a line of its ledger is kept at least. */
+export const ACCOUNT_IDLE_MS = 3_024_000_000
+/** How long the account of an execution is not used before the executions that spend it are looked for. */
+export const OWN_ACCOUNT_IDLE_MS = 7_776_000_000
+/** Executions that one step examines for accounts that they spend. */
+export const SPENDER_SCAN_COUNT = 200
+/** Accounts of executions that are looked for together. */
+export const SPENDER_ACCOUNT_MAX = 200
 /** Charges or reservations that one step of the reconciler of budgets adds up. */
 export const BUDGET_RECONCILE_COUNT = 1_000
 /** Secrets of a webhook: the one that signs, and earlier ones in their grace. */

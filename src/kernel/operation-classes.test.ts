@@ -24,6 +24,8 @@ test('what decides by an index without a guard is locked, and only then', () => 
 
 test('what never writes is a read, and a reconciler is none', () => {
   expect(names.filter((name) => isReadOperation(name))).toEqual([
+    'countKept',
+    'listKept',
     'describeExecution',
     'listExecutions',
     'countExecutions',
@@ -45,7 +47,9 @@ test('what never writes is a read, and a reconciler is none', () => {
     'listLanes',
     'listLimits',
     'describeLimit',
+    'readWakes',
     'readFrames',
+    'readLogLines',
     'describeSchedule',
     'listSchedules',
     'readUnplanned',
@@ -55,5 +59,8 @@ test('what never writes is a read, and a reconciler is none', () => {
     'describeBudget',
     'readCharges',
     'readPeriods',
+    'readReservations',
+    'findSpenders',
+    'listAuditEntries',
   ])
 })

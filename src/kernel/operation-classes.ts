@@ -32,6 +32,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   runDue: 'optimistic',
   // Removes empty queues.
   purgeExecutions: 'locked',
+  deleteExecution: 'locked',
   reconcileIndexes: 'loose',
   describeExecution: 'snapshot',
   listExecutions: 'snapshot',
@@ -73,6 +74,8 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   startChildren: 'optimistic',
   joinChildren: 'optimistic',
   listQueues: 'loose',
+  countKept: 'loose',
+  listKept: 'snapshot',
   registerWorker: 'optimistic',
   heartbeatWorker: 'optimistic',
   unregisterWorker: 'optimistic',
@@ -98,6 +101,8 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   liftHold: 'optimistic',
   // Decides by the keys of a limit.
   wakeWaiting: 'locked',
+  readWakes: 'snapshot',
+  confirmWakes: 'optimistic',
   reconcileLimits: 'loose',
   reconcileBlocked: 'loose',
   blockExecution: 'optimistic',
@@ -106,6 +111,8 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   leaveDuties: 'optimistic',
   appendFrames: 'optimistic',
   readFrames: 'snapshot',
+  appendLogLines: 'optimistic',
+  readLogLines: 'snapshot',
   takeSignals: 'optimistic',
   configureSchedule: 'optimistic',
   deleteSchedule: 'optimistic',
@@ -115,12 +122,15 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   listSchedules: 'snapshot',
   planSchedule: 'optimistic',
   readUnplanned: 'snapshot',
+  retimeSchedule: 'optimistic',
   renewConsumer: 'optimistic',
   seekConsumer: 'optimistic',
   deleteConsumer: 'optimistic',
   describeConsumer: 'snapshot',
   listConsumers: 'snapshot',
   defineBudget: 'optimistic',
+  // Searches the tree for budgets below it.
+  deleteBudget: 'locked',
   planBudget: 'optimistic',
   freezeBudget: 'optimistic',
   raiseBudget: 'optimistic',
@@ -135,8 +145,16 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   readCharges: 'snapshot',
   readPeriods: 'snapshot',
   reconcileBudgets: 'loose',
+  readReservations: 'snapshot',
+  findSpenders: 'loose',
+  // Decides by the ledger and the past periods of accounts.
+  retireAccounts: 'locked',
   continueOrder: 'optimistic',
   changeWebhook: 'optimistic',
+  awaitRoom: 'optimistic',
+  // Numbers entries by the latest one.
+  recordAuditEntry: 'locked',
+  listAuditEntries: 'snapshot',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

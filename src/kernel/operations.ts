@@ -1,5 +1,6 @@
 /** Every operation under the name that it has everywhere: in stores, clients, routes, commands and metrics. */
 import { cancelExecution } from './operations/executions/cancel-execution.ts'
+import { deleteExecution } from './operations/executions/delete-execution.ts'
 import { changePriority } from './operations/executions/change-priority.ts'
 import { claimForWorker } from './operations/leases/claim-for-worker.ts'
 import { leaveDuties } from './operations/duties/leave-duties.ts'
@@ -7,6 +8,8 @@ import { renewDuties } from './operations/duties/renew-duties.ts'
 import { completeExecution } from './operations/leases/complete-execution.ts'
 import { deleteConsumer, seekConsumer } from './operations/consumers/change-consumer.ts'
 import { changeWebhook } from './operations/consumers/change-webhook.ts'
+import { listAuditEntries } from './operations/audit/list-audit-entries.ts'
+import { recordAuditEntry } from './operations/audit/record-audit-entry.ts'
 import { describeConsumer, listConsumers } from './operations/consumers/read-consumers.ts'
 import { renewConsumer } from './operations/consumers/renew-consumer.ts'
 import { countExecutions } from './operations/executions/count-executions.ts'
@@ -39,7 +42,9 @@ import { deliverSignal } from './operations/journal/deliver-signal.ts'
 import { listOpenWaitpoints, listWaitpoints, readSignals, readSteps } from './operations/journal/read-journal.ts'
 import { takeSignals } from './operations/journal/take-signals.ts'
 import { appendFrames } from './operations/streams/append-frames.ts'
+import { appendLogLines } from './operations/streams/append-log-lines.ts'
 import { readFrames } from './operations/streams/read-frames.ts'
+import { readLogLines } from './operations/streams/read-log-lines.ts'
 import { joinChildren } from './operations/journal/join-children.ts'
 import { recordStep } from './operations/journal/record-step.ts'
 import { registerCompensation } from './operations/journal/register-compensation.ts'
@@ -51,7 +56,7 @@ import { defineLimit, deleteLimit } from './operations/limits/define-limit.ts'
 import { describeLimit, listLimits } from './operations/limits/describe-limit.ts'
 import { holdLimit, liftHold } from './operations/limits/hold-limit.ts'
 import { openGates } from './operations/limits/open-gates.ts'
-import { wakeWaiting } from './operations/limits/wake-waiting.ts'
+import { confirmWakes, readWakes, wakeWaiting } from './operations/limits/wake-waiting.ts'
 import { renewPermits } from './operations/limits/renew-permits.ts'
 import { returnPermits } from './operations/limits/return-permits.ts'
 import { takePermits } from './operations/limits/take-permits.ts'
@@ -65,14 +70,24 @@ import { fireSchedule } from './operations/schedules/fire-schedule.ts'
 import { holdSchedule } from './operations/schedules/hold-schedule.ts'
 import { planSchedule } from './operations/schedules/plan-schedule.ts'
 import { describeSchedule, listSchedules, readUnplanned } from './operations/schedules/read-schedules.ts'
+import { retimeSchedule } from './operations/schedules/retime-schedule.ts'
+import { awaitRoom } from './operations/budgets/await-room.ts'
 import { freezeBudget, raiseBudget, resetBudget } from './operations/budgets/change-account.ts'
 import { defineBudget, planBudget } from './operations/budgets/define-budget.ts'
+import { deleteBudget } from './operations/budgets/delete-budget.ts'
 import { describeBudget, listBudgets, readCharges, readPeriods } from './operations/budgets/describe-budget.ts'
-import { releaseReservation, renewReservations, reserveBudget } from './operations/budgets/reserve-budget.ts'
+import {
+  readReservations,
+  releaseReservation,
+  renewReservations,
+  reserveBudget,
+} from './operations/budgets/reserve-budget.ts'
 import { settleReservation, spendBudget } from './operations/budgets/spend-budget.ts'
 import { reconcileBudgets } from './operations/upkeep/reconcile-budgets.ts'
+import { findSpenders, retireAccounts } from './operations/upkeep/retire-accounts.ts'
 import { listQueues } from './operations/executions/list-queues.ts'
 import { listExecutions } from './operations/executions/list-executions.ts'
+import { countKept, listKept } from './operations/upkeep/read-kept.ts'
 import { purgeExecutions } from './operations/upkeep/purge-executions.ts'
 import { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
 import { releaseExecution } from './operations/leases/release-execution.ts'
@@ -104,10 +119,13 @@ export const operations = {
   cancelExecution,
   revokeLease,
   changePriority,
+  deleteExecution,
   setTags,
   replayExecution,
   runDue,
   purgeExecutions,
+  countKept,
+  listKept,
   reconcileIndexes,
   describeExecution,
   listExecutions,
@@ -171,6 +189,8 @@ export const operations = {
   holdLimit,
   liftHold,
   wakeWaiting,
+  readWakes,
+  confirmWakes,
   reconcileLimits,
   reconcileBlocked,
   blockExecution,
@@ -179,6 +199,8 @@ export const operations = {
   leaveDuties,
   appendFrames,
   readFrames,
+  appendLogLines,
+  readLogLines,
   takeSignals,
   configureSchedule,
   deleteSchedule,
@@ -188,12 +210,14 @@ export const operations = {
   listSchedules,
   planSchedule,
   readUnplanned,
+  retimeSchedule,
   renewConsumer,
   seekConsumer,
   deleteConsumer,
   describeConsumer,
   listConsumers,
   defineBudget,
+  deleteBudget,
   planBudget,
   freezeBudget,
   raiseBudget,
@@ -208,8 +232,14 @@ export const operations = {
   readCharges,
   readPeriods,
   reconcileBudgets,
+  readReservations,
+  findSpenders,
+  retireAccounts,
   continueOrder,
   changeWebhook,
+  awaitRoom,
+  recordAuditEntry,
+  listAuditEntries,
 }
 
 export type OperationName = keyof typeof operations
@@ -251,6 +281,7 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'settleReservation',
   'spendBudget',
   'reconcileBudgets',
+  'retireAccounts',
 ]
 
 /** Operations that read no ready or due index, or only as a claim does. Those that write nothing read no edges. */

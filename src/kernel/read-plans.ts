@@ -15,7 +15,7 @@ import type { LimitKey } from './lifecycle/limits/gauges.ts'
 import { keysRange, listLimitsRange, namedHoldersRange } from './operations/limits/describe-limit.ts'
 import { waitingKeysRange } from './operations/limits/wake-waiting.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
-import { accountId, accountIdOf, budgetId, chargeId, isBudgetId } from './model/budget-ids.ts'
+import { accountId, accountIdOf, budgetId, chargeId, isBudgetId, raiseKey } from './model/budget-ids.ts'
 import {
   PURGE_INDEX,
   attemptsIndex,
@@ -44,13 +44,16 @@ import {
   RESOLVE_PAGE_COUNT,
 } from './limits.ts'
 import { targetsOf } from './rules/condition.ts'
-import { isFairClass } from './model/task-class.ts'
-import { frameChunkId } from './rules/stream-ids.ts'
+import { isFlowId } from './model/names.ts'
+import { laneSettingsId } from './model/lane-names.ts'
+import { DEFAULT_NAMESPACE, isFairClass, parseClass } from './model/task-class.ts'
+import { frameChunkId, logIdIn } from './rules/stream-ids.ts'
 import { mailboxOf, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
 import { takenRange } from './operations/journal/take-signals.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
 import { queuesRange } from './operations/executions/list-queues.ts'
 import { listRange } from './operations/executions/list-executions.ts'
+import { auditRange } from './operations/audit/list-audit-entries.ts'
 import { listConsumersRange } from './operations/consumers/read-consumers.ts'
 import type { Usage } from './lifecycle/budgets/charges.ts'
 import type { AccountInput } from './operations/budgets/change-account.ts'
@@ -62,6 +65,10 @@ import {
   listBudgetsRange,
   periodsRange,
 } from './operations/budgets/describe-budget.ts'
+import { treeRange } from './operations/budgets/delete-budget.ts'
+import { reservationsRange } from './operations/budgets/reserve-budget.ts'
+import { spendersRange } from './operations/upkeep/retire-accounts.ts'
+import { keptQueuesRange, oldestKeptRange } from './operations/upkeep/read-kept.ts'
 import { listSchedulesRange } from './operations/schedules/read-schedules.ts'
 import { listWorkersRange } from './operations/workers/list-workers.ts'
 import type { OperationInput, OperationName } from './operations.ts'
@@ -122,6 +129,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   cancelExecution: planExecution,
   revokeLease: planExecution,
   changePriority: planExecution,
+  deleteExecution: planExecution,
   setTags: planExecution,
   replayExecution: planExecution,
   // A pass that continues further on is rare, and loads what it needs there.
@@ -129,7 +137,12 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     const count = input.from?.id === undefined ? dueLimit(input) : 0
     for (const index of dueIndexes(input)) plan.due(count, index)
   },
-  purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
+  countKept: (plan, input) => plan.page(keptQueuesRange(input)),
+  listKept: (plan, input) => plan.page(oldestKeptRange(input)),
+  purgeExecutions: (plan, input) => {
+    // What a task keeps is read as far as it is removed, and loaded by the second pass.
+    if (input.kept === undefined) plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1)
+  },
   reconcileIndexes: () => undefined,
   describeExecution: (plan, input) => {
     plan.record('execution', input.executionId)
@@ -260,7 +273,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
       planQueue(plan, create)
     }
   },
-  configureLane: (plan, input) => plan.record('lane', input.lane),
+  configureLane: (plan, input) => plan.record('lane', laneSettingsId(input.lane, input.namespace ?? DEFAULT_NAMESPACE)),
   applyLane: (plan, input) => plan.record('lane', input.lane.id),
   confirmLane: (plan, input) => plan.record('lane', input.lane),
   listLanes: (plan, input) => plan.page(lanesRange(input)),
@@ -275,6 +288,11 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
       plan.record('gauge', id)
       plan.page(namedHoldersRange(id))
     }
+  },
+  readWakes: (plan, { id }) => plan.record('gauge', id),
+  confirmWakes: (plan, { limit, keys, wakeAt }) => {
+    for (const { key } of keys) plan.record('gauge', gaugeId(limit, key))
+    if (wakeAt !== undefined) plan.record('budget', limit)
   },
   wakeWaiting: (plan, input) => {
     planLimit(plan, input)
@@ -294,6 +312,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     plan.record('gate', gateId(input.limit, input.key))
   },
   openGates: (plan, input) => {
+    for (const { executionId } of input.executions ?? []) plan.record('execution', executionId)
     for (const { limit, key, permits, afterMs } of input.gates) {
       const id = gateId(limit, key)
       plan.record('gate', id)
@@ -310,7 +329,10 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   unregisterWorker: planWorker,
   drainWorker: planWorker,
   markWorkerDead: planWorker,
-  listWorkers: (plan, input) => plan.page(listWorkersRange(input)),
+  listWorkers: (plan, input) => {
+    if (input.workerInstanceId === undefined) plan.page(listWorkersRange(input))
+    else plan.record('worker', input.workerInstanceId)
+  },
   listUnsweptWorkers: () => undefined,
   recordWorkerSweep: planWorker,
   revokeWorkerLeases: () => undefined,
@@ -329,6 +351,22 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
       plan.blob(frameChunkKey(id))
     }
   },
+  appendLogLines: (plan, { executionId, chunk }) => {
+    const log = logIdIn(executionId)
+    plan.record('execution', executionId)
+    plan.record('stream', log)
+    if (chunk.extend !== undefined) plan.record('frame_chunk', frameChunkId(log, chunk.extend))
+  },
+  readLogLines: (plan, { executionId, chunk }) => {
+    const log = logIdIn(executionId)
+    plan.record('execution', executionId)
+    plan.record('stream', log)
+    for (let i = 0; i < FRAME_PLAN_CHUNKS; i++) {
+      const id = frameChunkId(log, chunk + i)
+      plan.record('frame_chunk', id)
+      plan.blob(frameChunkKey(id))
+    }
+  },
   takeSignals: (plan, input) => {
     plan.record('execution', input.executionId)
     const mailboxId = waitpointIdIn(input.executionId, mailboxOf(input.name))
@@ -340,7 +378,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   describeSchedule: planScheduleOf,
   fireSchedule: (plan, input) => {
     planScheduleOf(plan, input)
-    for (const { executionId } of input.firings) plan.record('execution', executionId)
+    for (const { executionId } of input.firings) plan.record(isFlowId(executionId) ? 'flow' : 'execution', executionId)
   },
   holdSchedule: planScheduleOf,
   listSchedules: (plan, input) => plan.page(listSchedulesRange(input)),
@@ -348,18 +386,28 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   readUnplanned: (plan, input) => {
     for (const id of input.scheduleIds) plan.record('schedule', id)
   },
+  retimeSchedule: planScheduleOf,
   renewConsumer: planConsumer,
   seekConsumer: planConsumer,
   deleteConsumer: planConsumer,
   describeConsumer: planConsumer,
   listConsumers: (plan, input) => plan.page(listConsumersRange(input)),
+  recordAuditEntry: (plan, { entryId }) => plan.absent('audit_entry', entryId),
+  listAuditEntries: (plan, input) => plan.page(auditRange(input)),
   defineBudget: (plan, input) => {
     planBudgetOf(plan, input)
     if (input.parent !== undefined) plan.record('budget', budgetId(input.root, input.parent))
   },
+  deleteBudget: (plan, input) => {
+    planBudgetOf(plan, input)
+    plan.page(treeRange(input))
+  },
   planBudget: planBudgetOf,
   freezeBudget: planBudgetOf,
-  raiseBudget: planAccount,
+  raiseBudget: (plan, input) => {
+    planAccount(plan, input)
+    plan.absent('charge', chargeId(input.root, raiseKey(input.name, input.key, input.requestId)))
+  },
   resetBudget: planAccount,
   reserveBudget: planUsage,
   releaseReservation: (plan, { root, key }) => plan.record('reservation', chargeId(root, key)),
@@ -380,8 +428,19 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   readCharges: (plan, input) => plan.page(chargesRange(input)),
   readPeriods: (plan, input) => plan.page(periodsRange(input)),
   reconcileBudgets: () => undefined,
+  readReservations: (plan, input) => plan.page(reservationsRange(input)),
+  findSpenders: (plan, input) => {
+    for (const id of input.owners) plan.record('execution', id)
+    plan.page(spendersRange(input))
+  },
+  retireAccounts: (plan, input) => {
+    for (const id of input.accounts) plan.record('account', id)
+  },
   continueOrder: planExecution,
   changeWebhook: planConsumer,
+  awaitRoom: (plan, { root, accounts }) => {
+    for (const account of accounts) planAccount(plan, { root, ...account })
+  },
 }
 
 /** Plans the reads of a call. */
@@ -508,6 +567,8 @@ function planClaim(plan: Plan, input: ClaimInput): void {
   for (const queue of input.queues) {
     plan.claim(readyIndex(queue.lane, queue.class), count)
     plan.absent('lane', queue.lane)
+    const { namespace } = parseClass(queue.class)
+    if (namespace !== DEFAULT_NAMESPACE) plan.absent('lane', laneSettingsId(queue.lane, namespace))
     // Most executions have no priority.
     if (isFairClass(queue.class)) plan.record('rotation', turnScope(queue.lane, queue.class, 0))
   }

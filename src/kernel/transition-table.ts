@@ -148,7 +148,7 @@ export const transitions: Transitions = {
     delayed: to('delayed', 'active', 'ended'),
     blocked: to('blocked', 'active', 'ended'),
     active: to('eligible', 'active', 'delayed', 'ended'),
-    suspended: to('suspended', 'active', 'blocked', 'ended'),
+    suspended: to('suspended', 'eligible', 'active', 'blocked', 'ended'),
     ended: to('ended'),
   },
   renewLease: {
@@ -216,6 +216,17 @@ export const transitions: Transitions = {
     ended: lost,
   },
   readFrames: { ...untouched, absent: notFound },
+  appendLogLines: {
+    absent: notFound,
+    eligible: either(['eligible'], ['stale_lease', 'invalid_input']),
+    delayed: either(['delayed'], ['stale_lease', 'invalid_input']),
+    blocked: either(['blocked'], ['stale_lease', 'invalid_input']),
+    active: either(['active'], ['stale_lease', 'invalid_input']),
+    suspended: either(['suspended'], ['stale_lease', 'invalid_input']),
+    // Nothing is added to an execution that is being removed.
+    ended: either(['ended'], ['execution_not_found', 'stale_lease', 'invalid_input']),
+  },
+  readLogLines: { ...untouched, absent: notFound },
   takeSignals: {
     absent: notFound,
     eligible: lost,
@@ -247,6 +258,15 @@ export const transitions: Transitions = {
     ...untouched,
     absent: notFound,
     ended: refuse('execution_ended'),
+  },
+  deleteExecution: {
+    absent: notFound,
+    eligible: refuse('execution_not_ended'),
+    delayed: refuse('execution_not_ended'),
+    blocked: refuse('execution_not_ended'),
+    active: refuse('execution_not_ended'),
+    suspended: refuse('execution_not_ended'),
+    ended: either(['absent'], ['execution_in_flow', 'execution_is_child', 'children_stopping', 'execution_not_found']),
   },
   setTags: {
     absent: notFound,
@@ -293,6 +313,8 @@ export const transitions: Transitions = {
   listExecutions: { ...untouched, absent: to('absent') },
   countExecutions: { ...untouched, absent: to('absent') },
   listQueues: { ...untouched, absent: to('absent') },
+  countKept: { ...untouched, absent: to('absent') },
+  listKept: { ...untouched, absent: to('absent') },
   renewDuties: { ...untouched, absent: to('absent') },
   leaveDuties: { ...untouched, absent: to('absent') },
   explainExecution: { ...untouched, absent: notFound },
@@ -572,6 +594,8 @@ export const transitions: Transitions = {
   holdLimit: inAnyCase('limit_not_found'),
   liftHold: inAnyCase('limit_not_found'),
   wakeWaiting: { absent: to('absent'), ...untouched },
+  readWakes: { absent: to('absent'), ...untouched },
+  confirmWakes: { absent: to('absent'), ...untouched },
   reconcileBlocked: { absent: to('absent'), ...untouched, blocked: to('blocked', 'eligible') },
   reconcileLimits: { absent: to('absent'), ...untouched },
   blockExecution: {
@@ -583,7 +607,12 @@ export const transitions: Transitions = {
     suspended: notHeld,
     ended: lost,
   },
-  openGates: { absent: to('absent'), ...untouched, blocked: to('blocked', 'eligible') },
+  openGates: {
+    absent: to('absent'),
+    ...untouched,
+    blocked: to('blocked', 'eligible'),
+    delayed: to('delayed', 'eligible'),
+  },
   // Schedules have records of their own, and create executions.
   configureSchedule: inAnyCase('schedule_owned'),
   deleteSchedule: inAnyCase('schedule_not_found', 'schedule_owned'),
@@ -593,14 +622,19 @@ export const transitions: Transitions = {
   listSchedules: { absent: to('absent'), ...untouched },
   planSchedule: inAnyCase('schedule_not_found'),
   readUnplanned: { absent: to('absent'), ...untouched },
+  retimeSchedule: inAnyCase('schedule_not_found'),
   // Consumers have records of their own.
   renewConsumer: inAnyCase('consumer_not_found'),
   seekConsumer: inAnyCase('consumer_not_found'),
   deleteConsumer: inAnyCase('consumer_not_found'),
   describeConsumer: inAnyCase('consumer_not_found'),
   listConsumers: { absent: to('absent'), ...untouched },
+  // The audit trail has records of its own.
+  recordAuditEntry: { absent: to('absent'), ...untouched },
+  listAuditEntries: { absent: to('absent'), ...untouched },
   // Budgets have records of their own.
   defineBudget: inAnyCase('budget_not_found', 'budget_tree_too_deep'),
+  deleteBudget: inAnyCase('budget_not_found', 'budget_has_children'),
   planBudget: inAnyCase('budget_not_found'),
   freezeBudget: inAnyCase('budget_not_found'),
   raiseBudget: inAnyCase('budget_not_found', 'amount_too_large'),
@@ -615,6 +649,10 @@ export const transitions: Transitions = {
   readCharges: { absent: to('absent'), ...untouched },
   readPeriods: { absent: to('absent'), ...untouched },
   reconcileBudgets: { absent: to('absent'), ...untouched },
+  readReservations: { absent: to('absent'), ...untouched },
+  findSpenders: { absent: to('absent'), ...untouched },
+  retireAccounts: { absent: to('absent'), ...untouched },
   continueOrder: { absent: refuse('execution_not_found'), ...untouched },
   changeWebhook: inAnyCase('webhook_not_found'),
+  awaitRoom: inAnyCase('budget_not_found'),
 }

@@ -55,7 +55,6 @@ export interface MetricsRegistry extends Metrics {
 /** Sets of labels that a metric keeps. What comes after them is measured with `other` as the value of every label. */
 export const SERIES_MAX = 1_000
 const OTHER = 'other'
-const LABEL_SEPARATOR = '\u0000'
 
 interface Sum {
   readonly metric: Counter | Gauge
@@ -71,38 +70,73 @@ interface Distribution {
   sum: number
 }
 
+/** The value with some labels, and those with further ones, by the next label. */
+interface Place<Value> {
+  value: Value | undefined
+  readonly next: Map<string, Place<Value>>
+}
+
+interface OfMetric<Value> {
+  readonly start: Place<Value>
+  /** All values, in the order of their creation. */
+  readonly values: Value[]
+}
+
 /** The values of one kind of metric, by metric and by their labels. */
 class Series<M extends Metric, Value> {
-  readonly #byMetric = new Map<M, Map<string, Value>>()
+  readonly #byMetric = new Map<M, OfMetric<Value>>()
   readonly #create: (metric: M, labels: Labels) => Value
 
   constructor(create: (metric: M, labels: Labels) => Value) {
     this.#create = create
   }
 
+  /** Labels are looked up one by one: a text of all of them would be made, and hashed, for each measurement. */
   of(metric: M, labels: Labels): Value {
-    let values = this.#byMetric.get(metric)
-    if (values === undefined) this.#byMetric.set(metric, (values = new Map<string, Value>()))
-    const key = seriesKey(metric, labels)
-    const known = values.get(key)
-    if (known !== undefined) return known
-    if (values.size >= SERIES_MAX) return this.#other(metric, values)
-    const value = this.#create(metric, { ...labels })
-    values.set(key, value)
-    return value
+    const ofMetric = this.#ofMetric(metric)
+    let place: Place<Value> | undefined = ofMetric.start
+    const names = metric.labels
+    for (let i = 0; i < names.length && place !== undefined; i++) place = place.next.get(labelIn(labels, names[i]))
+    return place?.value ?? this.#added(metric, ofMetric, labels)
   }
 
   all(): Value[] {
-    return [...this.#byMetric.values()].flatMap((values) => [...values.values()])
+    return [...this.#byMetric.values()].flatMap(({ values }) => values)
   }
 
-  #other(metric: M, values: Map<string, Value>): Value {
-    const labels = Object.fromEntries(metric.labels.map((label) => [label, OTHER]))
-    const key = seriesKey(metric, labels)
-    let value = values.get(key)
-    if (value === undefined) values.set(key, (value = this.#create(metric, labels)))
-    return value
+  #ofMetric(metric: M): OfMetric<Value> {
+    let ofMetric = this.#byMetric.get(metric)
+    if (ofMetric === undefined) {
+      ofMetric = { start: newPlace(), values: [] }
+      this.#byMetric.set(metric, ofMetric)
+    }
+    return ofMetric
   }
+
+  #added(metric: M, { start, values }: OfMetric<Value>, given: Labels): Value {
+    const isFull = values.length >= SERIES_MAX
+    const labels = isFull ? Object.fromEntries(metric.labels.map((label) => [label, OTHER])) : { ...given }
+    let place = start
+    for (const name of metric.labels) {
+      const label = labelIn(labels, name)
+      const next: Place<Value> = place.next.get(label) ?? newPlace()
+      place.next.set(label, next)
+      place = next
+    }
+    if (place.value === undefined) {
+      place.value = this.#create(metric, labels)
+      values.push(place.value)
+    }
+    return place.value
+  }
+}
+
+function newPlace<Value>(): Place<Value> {
+  return { value: undefined, next: new Map() }
+}
+
+function labelIn(labels: Labels, name: string | undefined): string {
+  return (name === undefined ? undefined : labels[name]) ?? ''
 }
 
 export function metricsRegistry(): MetricsRegistry {
@@ -122,9 +156,10 @@ export function metricsRegistry(): MetricsRegistry {
       const distribution = distributions.of(histogram, labels)
       distribution.count += 1
       distribution.sum += value
-      for (let i = 0; i < histogram.buckets.length; i++) {
-        if (value <= (histogram.buckets[i] ?? 0)) distribution.counts[i] = (distribution.counts[i] ?? 0) + 1
-      }
+      // A bucket counts what is at most its bound: all from the first that fits on.
+      const { counts } = distribution
+      for (let i = counts.length - 1; i >= 0 && value <= (histogram.buckets[i] ?? 0); i--)
+        counts[i] = (counts[i] ?? 0) + 1
     },
     snapshot: () => [
       ...sums.all().map(({ metric, labels, value }) => ({ metric, labels, value })),
@@ -137,12 +172,4 @@ export function metricsRegistry(): MetricsRegistry {
       })),
     ],
   }
-}
-
-function seriesKey(metric: Metric, labels: Labels): string {
-  const [first, ...rest] = metric.labels
-  if (first === undefined) return ''
-  let key = labels[first] ?? ''
-  for (const label of rest) key += LABEL_SEPARATOR + (labels[label] ?? '')
-  return key
 }

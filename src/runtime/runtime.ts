@@ -116,3 +116,11 @@ export function sleep(runtime: Runtime, ms: number, signal?: AbortSignal): Promi
     signal?.addEventListener('abort', finish, { once: true })
   })
 }
+
+/** Resolves once the work has ended, well or not, or after a time. Never rejects. */
+export async function endWithin(runtime: Runtime, ms: number, work: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  work.then(end, end)
+  await sleep(runtime, ms, ended.signal)
+}

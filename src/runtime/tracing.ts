@@ -57,8 +57,15 @@ export interface OpenSpan {
 export interface Tracing {
   /** Returns the `traceparent` of the active span. */
   current(): string | undefined
-  /** Runs work inside a span, which ends with it. An error that it throws fails the span and is rethrown. */
-  span<Result>(spec: SpanSpec, work: (span: OpenSpan) => Promise<Result>): Promise<Result>
+  /**
+   * Runs work inside a span, which ends with it. An error that it throws fails the span and is rethrown. `describe` adds what the
+   * span says of the result. The spec is a function, since most processes make no spans.
+   */
+  span<Result>(
+    spec: () => SpanSpec,
+    work: (span: OpenSpan) => Promise<Result>,
+    describe?: (span: OpenSpan, result: Result) => void,
+  ): Promise<Result>
 }
 
 const closedSpan: OpenSpan = { set: () => undefined, fail: () => undefined }
@@ -88,16 +95,24 @@ export function openTelemetryTracing(api: OpenTelemetryApi): Tracing {
       return `00-${spanContext.traceId}-${spanContext.spanId}-${flags}`
     },
 
-    span<Result>({ name, kind, attributes, parent }: SpanSpec, work: (span: OpenSpan) => Promise<Result>) {
+    span<Result>(
+      spec: () => SpanSpec,
+      work: (span: OpenSpan) => Promise<Result>,
+      describe?: (span: OpenSpan, result: Result) => void,
+    ) {
+      const { name, kind, attributes, parent } = spec()
       const context = parent === undefined ? api.context.active() : contextOf(parent)
       const span = tracer.startSpan(name, { kind: SPAN_KINDS[kind], attributes }, context)
       const fail = (error: string) => {
         span.setAttribute('error.type', error)
         span.setStatus({ code: STATUS_ERROR })
       }
+      const open: OpenSpan = { set: (attribute, value) => void span.setAttribute(attribute, value), fail }
       const run = async () => {
         try {
-          return await work({ set: (attribute, value) => void span.setAttribute(attribute, value), fail })
+          const result = await work(open)
+          describe?.(open, result)
+          return result
         } catch (error) {
           fail(errorType(error))
           throw error

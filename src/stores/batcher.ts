@@ -10,6 +10,7 @@ import type { OperationInput, OperationName, OperationResult } from '../kernel/i
 import { metricsRegistry, noTracing } from '../runtime/index.ts'
 import type { Runtime, Timer, Tracing } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
+import type { CallCodec } from './call-codec.ts'
 import { InProcessHints } from './in-process-hints.ts'
 import { ADMISSION_LEVEL, levelTooLow } from './level/store-level.ts'
 import { familyOf } from './partitions.ts'
@@ -23,10 +24,12 @@ export interface Reply<N extends OperationName> {
   readonly blobs: readonly Uint8Array[]
 }
 
+type Answered = Extract<Answer, { kind: 'answered' }>
+
 interface Waiting {
   readonly call: Call
   readonly bytes: number
-  readonly resolve: (answer: Extract<Answer, { kind: 'answered' }>) => void
+  readonly resolve: (answer: Answered) => void
   readonly reject: (error: unknown) => void
   isSettled: boolean
 }
@@ -58,6 +61,8 @@ export class Batcher {
   /** The spans of this process. */
   readonly tracing: Tracing
   readonly #meter = new StoreMeter(this.metrics)
+  /** Seals and opens the values of calls. */
+  readonly codec: CallCodec | undefined
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number
@@ -72,10 +77,13 @@ export class Batcher {
   #heldTimer: Timer | undefined
   #batchMs = 0
   #fillNumber: number | undefined
+  /** Calls with a codec that are not answered. */
+  #translating = 0
   #isClosed = false
   #idle: (() => void)[] = []
 
-  constructor(store: Store, runtime: Runtime, tracing: Tracing = noTracing) {
+  constructor(store: Store, runtime: Runtime, tracing: Tracing = noTracing, codec?: CallCodec) {
+    this.codec = codec
     this.#store = store
     this.#runtime = runtime
     this.tracing = tracing
@@ -87,6 +95,11 @@ export class Batcher {
     return this.#store
   }
 
+  /** Returns how many bytes a value may have that may have `limit` in the store itself. */
+  valueLimit(limit: number): number {
+    return Math.max(limit, this.codec?.maxBytes ?? 0)
+  }
+
   run<N extends OperationName>(
     partition: Partition,
     operation: N,
@@ -96,11 +109,28 @@ export class Batcher {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed'))
     const refusal = familyRefusal(this.#store, partition)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const bytes = blobs.reduce((sum, blob) => sum + blob.byteLength, ARGUMENT_BYTES)
+    const call = { operation, input, blobs } as unknown as Call
+    const answered =
+      this.codec === undefined ? this.#queue(partition, call) : this.#translated(this.codec, partition, call)
+    return answered as unknown as Promise<Reply<N>>
+  }
+
+  /** Values are sealed before a call joins a batch, and opened after: a codec that waits delays no other call. */
+  async #translated(codec: CallCodec, partition: Partition, call: Call): Promise<Answered> {
+    this.#translating += 1
+    try {
+      return await codec.openAnswer(call, await this.#queue(partition, await codec.encodeCall(call)))
+    } finally {
+      this.#translating -= 1
+      for (const resolve of this.#idle.splice(0)) resolve()
+    }
+  }
+
+  #queue(partition: Partition, call: Call): Promise<Answered> {
+    const bytes = call.blobs.reduce((sum, blob) => sum + blob.byteLength, ARGUMENT_BYTES)
     return new Promise((resolve, reject) => {
       const outbox = this.#outboxOf(partition)
-      const call = { operation, input, blobs } as unknown as Call
-      outbox.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject, isSettled: false })
+      outbox.waiting.push({ call, bytes, resolve, reject, isSettled: false })
       this.#schedule(outbox)
       this.hints.emit(partition, call)
     })
@@ -136,7 +166,8 @@ export class Batcher {
   /** Refuses new calls and waits for those in flight. */
   async close(): Promise<void> {
     this.#isClosed = true
-    while ([...this.#outboxes.values()].some((outbox) => outbox.inFlight > 0 || outbox.waiting.length > 0)) {
+    const isBusy = ({ inFlight, waiting }: Outbox) => inFlight > 0 || waiting.length > 0
+    while (this.#translating > 0 || [...this.#outboxes.values()].some(isBusy)) {
       await new Promise<void>((resolve) => this.#idle.push(resolve))
     }
   }
@@ -206,11 +237,9 @@ export class Batcher {
     this.#inFlight += 1
     const sentAt = this.#runtime.monotonic()
     try {
-      const answers = await this.#store.run(
-        outbox.partition,
-        batch.map((waiting) => waiting.call),
-        (number, answer) => this.#settle(batch[number] as Waiting, answer),
-      )
+      const calls = batch.map((waiting) => waiting.call)
+      const onAnswer = (number: number, answer: Answer) => this.#settle(batch[number] as Waiting, answer)
+      const answers = await this.#store.run(outbox.partition, calls, onAnswer)
       const notRun: Waiting[] = []
       batch.forEach((waiting, i) => {
         const answer = answers[i]

@@ -44,6 +44,14 @@ export function allPartitions(settings: StoreSettings): Partition[] {
   return partitionsOf(settings, ['fp', 'q', 'm'])
 }
 
+/**
+ * All partitions in the order in which cursors and consumers number their logs. Those of limits come last, because a store may get
+ * more of them.
+ */
+export function logPartitions(settings: StoreSettings): Partition[] {
+  return (['fp', 'm', 'q'] as const).flatMap((family) => partitionsOf(settings, [family]))
+}
+
 /** Returns the partition of a limit or a budget, by a hash of its name; of a budget, by that of the root of its tree. */
 export function limitPartition(name: string, { limitPartitions }: StoreSettings): Partition {
   const hash = createHash('sha256').update(rootInId(name)).digest().readUInt32BE(0)

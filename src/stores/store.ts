@@ -48,6 +48,20 @@ export interface EventPage {
   readonly lastSequence: number
 }
 
+/**
+ * Which events a reader needs. Besides them a store returns the first and the last event that it has examined, and may return
+ * others.
+ */
+export interface EventHint {
+  /** All types unless given. */
+  readonly types?: readonly string[] | undefined
+  /** Texts that are among the values of an event. */
+  readonly texts: readonly string[]
+}
+
+/** Events that a store examines for one page at most. */
+export const EVENT_SCAN_MAX = 2_000
+
 /** A hint that something changed. Listeners re-read the store to know. */
 export interface Wake {
   readonly partition: Partition
@@ -75,6 +89,11 @@ export interface LogGrowth {
   /** Executions and flows that ended. After a conflict there may be further ones that have not. */
   readonly ended: readonly string[]
 }
+
+/** While wake-ups may not arrive, a reader of a log looks for events this often. */
+export const EVENT_SWEEP_MS = 1_000
+/** While they arrive, only a fault that no store notices can lose one. */
+export const QUIET_SWEEP_MS = 30_000
 
 /** Which wake-ups a listener needs. */
 export interface WakeInterest {
@@ -140,6 +159,10 @@ export interface Store {
   readonly busyBatches?: number | undefined
   /** Whether batches of a partition conflict with other processes: then only one should be in flight. */
   isContended?(partition: Partition): boolean
+  /** Whether a server runs the operations, and the engine beside them. */
+  readonly isRemote?: boolean
+  /** The only namespace that its operations reach. Left out, they reach all. */
+  readonly namespace?: string | undefined
   /**
    * Runs operations in order, each in isolation, in one batch. Returns the answers in the order of the calls. A store that
    * retries some of them may pass the answers of the others to `onAnswer` before.
@@ -150,7 +173,7 @@ export interface Store {
    * Errors of the transaction are rethrown unchanged. Only stores in a database that programs share have it.
    */
   stage?(tx: TransactionHandle, partition: Partition, call: Call<'createExecution'>): Promise<void>
-  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
+  readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage>
   /** Removes events older than an instant or beyond a count. Returns how many. */
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>
   /** Records names that belong to no partition. Idempotent. Names are never removed. */
@@ -159,6 +182,11 @@ export interface Store {
   findFacts(kind: FactKind, names: readonly string[]): Promise<string[]>
   /** The interest is a hint: a listener may get other wake-ups too. */
   onWake(listener: (wake: Wake) => void, interest?: WakeInterest): () => void
+  /**
+   * How long a reader of a log may wait for a wake-up before it looks by itself. If wake-ups cease to arrive, the store wakes its
+   * listeners, and this is shorter then. Left out, a second.
+   */
+  eventSweepMs?(partition: Partition): number
   report(): Promise<StoreReport>
   dump(partition: Partition): Promise<PartitionDump>
   close(): Promise<void>

@@ -1,5 +1,5 @@
 /** Checks the fence of a call against the lease of an execution. */
-import type { Execution, Fence, LeaseEnd } from '../model/records.ts'
+import type { Execution, Fence, LeaseEnd, Outcome } from '../model/records.ts'
 import { refusedFor } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
@@ -39,4 +39,18 @@ export function hasUnwound(execution: Execution, fence: Fence): boolean {
   if (leaseEnded(execution, fence, 'unwound')) return true
   const outcome = execution.unwinding?.outcome
   return outcome !== undefined && execution.state.phase === 'ended' && leaseEnded(execution, fence, outcome)
+}
+
+export type UnwindingRefusal = Refused<`execution_${Exclude<Outcome, 'completed'>}`>
+
+export interface UnwindingInput {
+  /** Refuses what this run would begin, if the execution is to undo its steps. What an earlier run has begun is found. */
+  readonly unlessUnwinding?: boolean | undefined
+}
+
+/** Refuses work that begins while the execution undoes its steps. The code names the outcome that the execution ends with. */
+export function refuseToBegin(execution: Execution, input: UnwindingInput): UnwindingRefusal | undefined {
+  const unwinding = execution.unwinding
+  if (input.unlessUnwinding !== true || unwinding === undefined) return undefined
+  return refusedFor(`execution_${unwinding.outcome}`, execution)
 }

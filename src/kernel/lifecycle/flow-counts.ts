@@ -3,6 +3,7 @@ import { OPEN_EDGES, outboundIndex } from '../model/indexes.ts'
 import type { Execution, Flow } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { enterFlowEnded } from './flow-phases.ts'
+import { wakeSchedule } from './wake-schedule.ts'
 import { needsMore } from '../rules/edge-group.ts'
 import { bucketIn, isFailure, isFlowFinished, liveCount, newWalk, standingOf } from '../rules/flow-state.ts'
 import type { Standing } from '../rules/flow-state.ts'
@@ -58,8 +59,8 @@ export function countChange(tx: Tx, execution: Execution, before: Standing): voi
 }
 
 /**
- * Puts a flow. The only way a flow is written: it also ends a sealed flow whose members have all ended, and makes a finished
- * flow give way to its follow-up.
+ * Puts a flow. The only way a flow is written: it also ends a sealed flow whose members have all ended, wakes the schedule that
+ * waits for the end, and makes a finished flow give way to its follow-up.
  */
 export function putFlow(tx: Tx, flow: Flow): void {
   flow.changedAt = tx.now
@@ -67,6 +68,7 @@ export function putFlow(tx: Tx, flow: Flow): void {
   if (flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(flow.counts) === 0) {
     enterFlowEnded(tx, flow)
   }
+  if (flow.awaitedBy !== undefined && isFlowFinished(flow)) wakeSchedule(tx, flow, flow.awaitedBy)
   if (flow.followUp !== undefined && flow.walk === undefined && isFlowFinished(flow)) flow.walk = newWalk('remove')
   tx.put(flow)
 }

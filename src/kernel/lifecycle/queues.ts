@@ -2,7 +2,7 @@
 import { NEEDS_CLASS_MAX } from '../limits.ts'
 import { QUEUES_INDEX, laneIndex, queueId, readyIndex } from '../model/indexes.ts'
 import { publicStates } from '../model/public-state.ts'
-import type { Execution } from '../model/records.ts'
+import type { Execution, Queue } from '../model/records.ts'
 import { DEFAULT_NAMESPACE, needsStart, parseClass, taskClass } from '../model/task-class.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
@@ -34,9 +34,22 @@ export function enterQueue(tx: Tx, execution: Execution): void {
 
 export function registerQueue(tx: Tx, execution: Execution): void {
   const id = queueOf(execution)
-  if (tx.has('queue', id)) return
+  const keeps = keptNumberOf(execution)
   const { lane, class: className, needs } = execution
-  tx.put({ type: 'queue', id, lane, class: className, createdAt: tx.now, needs })
+  if (!tx.has('queue', id)) {
+    tx.put({ type: 'queue', id, lane, class: className, createdAt: tx.now, needs, keeps })
+    return
+  }
+  if (keeps === undefined) return
+  const queue = tx.get('queue', id)
+  if (queue === undefined || queue.keeps?.count === keeps.count) return
+  tx.put({ ...queue, keeps })
+}
+
+/** How many ended executions its task keeps, if there is a limit. Of a member, its flow decides. */
+function keptNumberOf({ namespace, task, retentions, member }: Execution): Queue['keeps'] {
+  const count = retentions?.keep
+  return count === undefined || member !== undefined ? undefined : { namespace, task, count }
 }
 
 /** What a submit says about the queue that it needs. */

@@ -1,13 +1,14 @@
 /**
  * Turns divide a queue between keys, such as tenants, by start-time fair queueing. The first execution of a key gets the turn that
  * the queue has reached, and each further one a later turn, so a key with a long backlog cannot delay the first execution of
- * another. Each priority of a queue counts its own turns. Turns are taken at the submit. A claim only reads the ready index, which is
- * ordered by them.
+ * another. The later turns of a key are a step apart, in its phase, which makes up for the early first one. Each priority of a queue
+ * counts its own turns. Turns are taken at the submit. A claim only reads the ready index, which is ordered by them.
  */
 import { FAIRNESS_UNIT, ROTATION_STEP, SHARE_CHECK_MS } from '../limits.ts'
 import { ROTATIONS_INDEX, SHARES_INDEX, shareId, turnScope } from '../model/indexes.ts'
 import { nameStart } from '../model/names.ts'
 import type { Execution, Instant, Share } from '../model/records.ts'
+import { turnPhase } from '../rules/turn-phase.ts'
 import type { Tx } from '../tx.ts'
 
 function scopeOf({ lane, class: className, priority }: Execution): string {
@@ -21,14 +22,18 @@ export function takeTurn(tx: Tx, execution: Execution): void {
   const { key, weight } = fair
   const scope = scopeOf(execution)
   const id = shareId(scope, key)
-  const turn = Math.max(reachedTurn(tx, scope), tx.get('share', id)?.nextTurn ?? 0)
+  const reached = reachedTurn(tx, scope)
+  const planned = tx.get('share', id)?.nextTurn
+  const isFirst = planned === undefined || planned < reached
+  const step = stepOf(weight)
+  const turn = isFirst ? reached : inPhase(planned, step, Math.floor(step * turnPhase(key, execution.id)))
   tx.put({
     type: 'share',
     id,
     lane,
     scope,
     key,
-    nextTurn: turn + stepOf(weight),
+    nextTurn: turn + step,
     weight,
     dueAt: nextCheckAt(tx.now),
   })
@@ -45,6 +50,11 @@ export function keepTurn(replaced: Execution, execution: Execution): boolean {
 /** How far the turns of a key are apart. */
 function stepOf(weight: number): number {
   return Math.max(1, Math.round(FAIRNESS_UNIT / weight))
+}
+
+/** Returns the first turn from a given one on that lies so far behind a multiple of the step. */
+function inPhase(turn: number, step: number, offset: number): number {
+  return turn + ((((offset - turn) % step) + step) % step)
 }
 
 function reachedTurn(tx: Tx, scope: string): number {

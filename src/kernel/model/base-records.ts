@@ -8,6 +8,7 @@ import {
   maybe,
   number,
   object,
+  rare,
   text,
   textOf,
   union,
@@ -27,8 +28,12 @@ export type ExecutionId = string & { readonly [brand]: 'ExecutionId' }
 /** `f<partition>-<uuid>`: a flow and all its members live in one partition. */
 export type FlowId = string & { readonly [brand]: 'FlowId' }
 
+/** What a boundary of a schedule starts: an execution or a flow. */
+export type FiredId = ExecutionId | FlowId
+
 export const executionId = textOf<ExecutionId>()
 export const flowId = textOf<FlowId>()
+export const firedId = textOf<FiredId>()
 
 const payloadEncoding = word(['json', 'bytes'])
 
@@ -38,6 +43,14 @@ export const blobInfo = frozenObject({ size: whole, encoding: payloadEncoding })
 
 /** Size and encoding of bytes that are stored beside a record. */
 export type BlobInfo = Infer<typeof blobInfo>
+
+const firingCause = word(['boundary', 'trigger', 'backfill'])
+
+/** Why a schedule has fired: at its boundary, by hand, or for a past one. */
+export type FiringCause = Infer<typeof firingCause>
+
+/** The schedule that created an execution or a flow, and the boundary. */
+export const firingOf = frozenObject({ id: text, at: whole, cause: firingCause })
 
 export const failure = object({
   category: text,
@@ -99,6 +112,8 @@ export const retentions = frozenObject({
   cancelled: maybe(whole),
   expired: maybe(whole),
   skipped: maybe(whole),
+  /** How many ended executions of the task are kept at most: the newest ones. */
+  keep: rare(whole),
 })
 
 /** How long an ended execution is kept, in milliseconds by outcome. Outcomes that are absent have the retention. */
@@ -122,6 +137,8 @@ export const limitRef = frozenObject({
   weight: whole,
   /** What is done instead of waiting: `drop` ends an execution that has not started, `cancel` cancels the oldest holder. */
   instead: maybe(limitInstead),
+  /** Set for some budgets. `inherited`: the children of the execution spend it too. `own`: the execution is the key. */
+  budget: rare(word(['inherited', 'own', 'own_inherited'])),
 })
 
 /** A limit that an execution needs a permit of, with the key and the weight that its submit computed. */

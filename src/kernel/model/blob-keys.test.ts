@@ -2,12 +2,17 @@ import { expect, test } from 'vitest'
 import {
   flowInputKey,
   followUpKey,
+  frameChunkKey,
+  liveFramesKey,
   otherSlot,
   payloadKey,
   payloadKeyOf,
   resultKey,
+  scheduleInputKey,
+  scheduleNodeKey,
   signalPayloadKey,
   stepValueKey,
+  summaryKey,
 } from './blob-keys.ts'
 import { joinName } from './names.ts'
 
@@ -17,6 +22,9 @@ test('blobs have a key of their kind and of the record that they belong to', () 
     joinName('r', '0-a'),
     joinName('f', 'f0-a'),
   ])
+  expect(scheduleInputKey({ id: 's', revision: 3 })).toBe(joinName('c', joinName('s', '3')))
+  expect(scheduleNodeKey({ id: 's', revision: 3 }, 2)).toBe('c\u001fs\u001f3\u001f2')
+  expect([frameChunkKey('x'), liveFramesKey('x'), summaryKey('x')]).toEqual(['c\u001fx', 'l\u001fx', 'm\u001fx'])
   expect([stepValueKey('step'), signalPayloadKey('signal')]).toEqual([joinName('s', 'step'), joinName('g', 'signal')])
 })
 

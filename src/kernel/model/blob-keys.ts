@@ -45,9 +45,14 @@ export function flowInputKey({ id, inputSlot }: InputOwner): string {
   return inputSlot === undefined ? key : joinName(key, String(inputSlot))
 }
 
-/** The input of the executions that a schedule creates. A change of the schedule has a place of its own. */
+/** The input of the executions or flows that a schedule creates. A change of the schedule has a place of its own. */
 export function scheduleInputKey({ id, revision }: { readonly id: string; readonly revision: number }): string {
   return joinName('c', joinName(id, String(revision)))
+}
+
+/** The payload of one node of the flow that a schedule starts. The input of its definition has the key of the schedule. */
+export function scheduleNodeKey(schedule: { readonly id: string; readonly revision: number }, node: number): string {
+  return joinName(scheduleInputKey(schedule), String(node))
 }
 
 export function stepValueKey(stepId: string): string {

@@ -16,7 +16,7 @@ const amount = frozenObject({
 /** So much of one dimension. */
 export type Amount = Infer<typeof amount>
 
-const amountList = frozenList(amount)
+export const amountList = frozenList(amount)
 
 /** Amounts by dimension, in the order of their names, each once. */
 export type Amounts = Infer<typeof amountList>
@@ -69,6 +69,14 @@ export const budget = record('budget', {
   changeReason: rare(text),
   /** Nothing is reserved, and no new work starts. */
   freeze: rare(freeze),
+  /** The children of an execution that spends it spend it too, with the same key. */
+  isInherited: rare(flag),
+  /** Each execution has an account of its own. */
+  isPerExecution: rare(flag),
+  /** Set by a delete. The name is kept, because executions that name it must not wait for it. */
+  deletedAt: rare(whole),
+  /** A change may have given all keys room: when the engine wakes their work, unless the process that made the change has done so. */
+  wakeAt: rare(whole),
 })
 
 /** The definition of a budget. It applies to each of its keys alone. */
@@ -80,6 +88,20 @@ const taskSum = frozenObject({ namespace: text, task: text, count: whole, spent:
 export type TaskSum = Infer<typeof taskSum>
 
 const raise = frozenObject({ id: text, at: whole, amounts: amountList, by: maybe(text) })
+
+const parkedSpender = frozenObject({
+  executionId,
+  /** The number of its partition. */
+  partition: whole,
+  /** The lease after which it was delayed. */
+  epoch: whole,
+  amounts: amountList,
+  /** When it asks by itself. */
+  until: whole,
+})
+
+/** A delayed execution that found less room than it asked for. */
+export type ParkedSpender = Infer<typeof parkedSpender>
 
 export const account = record('account', {
   /** The budget and the key. */
@@ -124,6 +146,12 @@ export const account = record('account', {
   createdAt: whole,
   /** Reservations so far, those that have ended included. Distinguishes states in which as many are open. */
   holdCount: rare(whole),
+  /** When a report was counted last. */
+  chargedAt: rare(whole),
+  /** When an execution that spends it was found last, although nothing had used it for long. */
+  keptAt: rare(whole),
+  /** Delayed executions that are woken when what they ask for fits, in the order in which they were refused. */
+  parked: rare(frozenList(parkedSpender)),
 })
 
 /** What one key of a budget has spent and reserved. */

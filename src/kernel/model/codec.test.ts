@@ -61,6 +61,51 @@ describe('the stored form', () => {
       }),
     )
   })
+
+  test('reads a schedule that was stored before schedules could start flows', () => {
+    const timing: Cell[] = [false, false, 1000, 0, 0, false, false]
+    const work: Cell[] = [
+      'greet',
+      false,
+      'main',
+      'greet',
+      false,
+      0,
+      [],
+      [1, [0, 0], 0, []],
+      false,
+      false,
+      false,
+      1,
+      false,
+    ]
+    const head: Cell[] = ['default\u001fnightly', 'default', 'nightly', false, 'd', 't', 1, timing, work, 0, 1, false]
+    const older: Cell[] = [
+      ...head,
+      [[1, 2, '0-1']],
+      1,
+      1,
+      0,
+      false,
+      0,
+      [],
+      false,
+      ['0-0'],
+      [0, 0, '0-0'],
+      1,
+      false,
+      1,
+      1,
+    ]
+
+    expect(unpackRecord('schedule', older)).toMatchObject({
+      name: 'nightly',
+      planned: [{ at: 1, fireAt: 2, executionId: '0-1', memberIds: undefined }],
+      open: ['0-0'],
+      changedAt: 1,
+      flow: undefined,
+    })
+  })
 })
 
 describe('a schema', () => {

@@ -1,5 +1,5 @@
 /** Durable consumers of the event log, as they are stored. New fields go to the end. */
-import { frozenList, frozenObject, maybe, record, text, whole } from './field-kinds.ts'
+import { flag, frozenList, frozenObject, maybe, record, text, whole } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
 const eventFilter = frozenObject({
@@ -9,6 +9,8 @@ const eventFilter = frozenObject({
   task: maybe(text),
   lane: maybe(text),
   tag: maybe(frozenObject({ name: text, value: text })),
+  /** Also events that belong to no namespace, although there is one above. */
+  storeWide: maybe(flag),
 })
 
 /** Which events a consumer handles. The kernel stores it and never applies it. */

@@ -4,7 +4,8 @@ import { record } from './any-record.fixture.ts'
 import { UNKNOWN_VALUES } from './codec.ts'
 import type { Cell } from './codec.ts'
 import { copyRecord } from './copy-record.ts'
-import type { AnyRecord } from './records.ts'
+import { newJournal } from '../rules/journal-ids.ts'
+import type { AnyRecord, Execution } from './records.ts'
 import { packRecord, unpackRecord } from './schema.ts'
 
 /** Objects that operations replace and never change, by the names of their fields and by their phases. Copies share them. */
@@ -20,13 +21,17 @@ const REPLACED = [
   'begins',
   'removed',
   'pastRequests',
+  'budgets',
   'input',
   'needs',
+  'keeps',
   'fair',
   'rate',
   'window',
   'waiting',
   'runners',
+  'owed',
+  'asks',
   'requests',
   'limits',
   'retentions',
@@ -52,6 +57,7 @@ const REPLACED_WHOLE: readonly string[] = [
   'charge',
   'past_period',
   'shaping_key',
+  'audit_entry',
 ]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 
@@ -98,6 +104,14 @@ describe('a copy of a record', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  test('has no object where its original has none', () => {
+    const journal = { ...newJournal(1, 1), resumed: undefined, childCancels: undefined }
+    const executions = record.filter(({ type }) => type === 'execution') as fc.Arbitrary<Execution>
+    for (const one of fc.sample(executions, 3)) {
+      expect(copyRecord({ ...one, journal })).toStrictEqual({ ...one, journal })
+    }
   })
 
   test('keeps values that the schema does not know', () => {

@@ -57,6 +57,7 @@ export function copyRecord(record: AnyRecord): AnyRecord {
     case 'charge':
     case 'past_period':
     case 'shaping_key':
+    case 'audit_entry':
       return { ...record }
   }
 }

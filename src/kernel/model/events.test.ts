@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent, workerSubject } from './events.ts'
+import { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent, laneSubject, workerSubject } from './events.ts'
 import type { EventSubject } from './events.ts'
 import type { ExecutionId } from './records.ts'
+import { unpackRecord } from './schema.ts'
 
 const subject: EventSubject = {
   id: '0-a' as ExecutionId,
@@ -72,4 +73,12 @@ test('a holder is notified of what others did to its execution, and not of its o
   ])
   const outcomes = ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const
   expect(outcomes.filter((outcome) => concernsHolder('execution_ended', { outcome }))).toEqual(outcomes.slice(2))
+})
+
+test('a lane is the subject of its events in the place of an execution, without a task, and with a namespace for its limit', () => {
+  const lane = { ...unpackRecord('lane', []), id: 'slow' }
+  const subject = { id: 'slow', namespace: '', task: '', lane: 'slow', tags: [], member: undefined }
+
+  expect(laneSubject(lane)).toEqual(subject)
+  expect(laneSubject({ ...lane, id: 'acme\u00b7slow' })).toEqual({ ...subject, namespace: 'acme' })
 })

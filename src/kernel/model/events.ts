@@ -2,7 +2,9 @@
 import { executionId, outcome } from './base-records.ts'
 import { maybe, number, object, rare, text, textList, whole, word } from './field-kinds.ts'
 import type { Infer } from './field-kinds.ts'
+import { parseLaneSettingsId } from './lane-names.ts'
 import type { Execution, ExecutionId, Flow, Instant, Lane, Worker } from './records.ts'
+import { DEFAULT_NAMESPACE } from './task-class.ts'
 
 export const eventTypes = [
   'execution_created',
@@ -127,9 +129,11 @@ export function workerSubject({ id, namespace }: Worker): EventSubject {
   return { id: id as ExecutionId, namespace, task: '', lane: '', tags: [], member: undefined }
 }
 
-/** Returns a lane as the subject of an event, with its name in the place of an execution's id. */
+/** Returns a lane as the subject of an event, with its name in the place of an execution's id. The limit of a namespace is its own. */
 export function laneSubject({ id }: Lane): EventSubject {
-  return { id: id as ExecutionId, namespace: '', task: '', lane: id, tags: [], member: undefined }
+  const { namespace, lane } = parseLaneSettingsId(id)
+  const owner = namespace === DEFAULT_NAMESPACE ? '' : namespace
+  return { id: lane as ExecutionId, namespace: owner, task: '', lane, tags: [], member: undefined }
 }
 
 /** Builds the event of a transition, with the fields that a reader needs to filter without a look-up. */

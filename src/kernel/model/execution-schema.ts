@@ -4,6 +4,7 @@ import {
   delayCause,
   executionId,
   failure,
+  firingOf,
   limitRef,
   outcome,
   retentions,
@@ -244,11 +245,6 @@ const parent = object({
 /** The execution whose handler has started this one. */
 export type Parent = Infer<typeof parent>
 
-const firingCause = word(['boundary', 'trigger', 'backfill'])
-
-/** Why a schedule created an execution: at its boundary, by hand, or for a past one. */
-export type FiringCause = Infer<typeof firingCause>
-
 export const execution = record('execution', {
   id: executionId,
   /** The caller's own id, from which `id` was derived. */
@@ -323,7 +319,7 @@ export const execution = record('execution', {
   /** The gates that have released it since it was last leased. They do not block it again. */
   passes: rare(frozenList(text)),
   /** The schedule that created it, and the boundary. */
-  schedule: rare(frozenObject({ id: text, at: whole, cause: firingCause })),
+  schedule: rare(firingOf),
   /** The schedule whose next firing waits for its end. */
   awaitedBy: rare(text),
   /** The span that has submitted it, as a `traceparent` of W3C Trace Context. */
@@ -373,6 +369,8 @@ export const queue = record('queue', {
   createdAt: whole,
   /** The needs of its executions, which the class may represent by a digest. */
   needs: rare(frozenList(text)),
+  /** The task whose ended executions are kept up to a number, as its latest submit says. */
+  keeps: rare(frozenObject({ namespace: text, task: text, count: whole })),
 })
 
 /** The executions of one lane and class: what a worker claims from. Registered by the first submit. */

@@ -3,6 +3,7 @@ import {
   blobInfo,
   delayCause,
   executionId,
+  firingOf,
   flowId,
   limitRef,
   outcome,
@@ -164,7 +165,7 @@ const flowCancelPolicy = word(['cancel_all', 'cancel_pending', 'flow_only'])
 
 export type FlowCancelPolicy = Infer<typeof flowCancelPolicy>
 
-const outcomeRule = word(['all_members', 'sinks'])
+export const outcomeRule = word(['all_members', 'sinks'])
 
 /** `all_members`: no member may fail. `sinks`: only members without dependants count. */
 export type OutcomeRule = Infer<typeof outcomeRule>
@@ -244,7 +245,7 @@ const pendingEdge = frozenObject({
 
 export type PendingEdge = Infer<typeof pendingEdge>
 
-const pendingParts = { nodes: frozenList(pendingNode), edges: frozenList(pendingEdge) }
+export const pendingParts = { nodes: frozenList(pendingNode), edges: frozenList(pendingEdge) }
 const pendingGraph = frozenObject(pendingParts)
 
 /** A graph that is not created yet. Its payloads are stored in the slot of its run. */
@@ -315,6 +316,12 @@ export const flow = record('flow', {
   inputSlot: rare(whole),
   /** The latest submits whose runs or follow-ups are past, so that a late repetition starts nothing. */
   pastRequests: rare(frozenList(text)),
+  /** Budgets that every member spends that is added to it. Those of a submitted graph are part of its nodes. */
+  budgets: rare(frozenList(limitRef)),
+  /** The schedule that created it, and the boundary. */
+  schedule: rare(firingOf),
+  /** The schedule whose next firing waits for its end. */
+  awaitedBy: rare(text),
 })
 
 export interface Flow extends InferRecord<typeof flow> {}

@@ -9,8 +9,20 @@ import {
   PURGE_INDEX,
   QUEUES_INDEX,
   SIBLING_CANCELS_INDEX,
+  accountsIndex,
   attemptsIndex,
+  chargesIndex,
   edgeId,
+  firingsIndex,
+  flowFiringsIndex,
+  gatedIndex,
+  holdersIndex,
+  keptIndex,
+  keysIndex,
+  ledgerIndex,
+  lineIndex,
+  periodsIndex,
+  reservedIndex,
   inboundIndex,
   bufferedSignalsIndex,
   laneIndex,
@@ -54,12 +66,25 @@ describe('the guard of an index', () => {
     expect(guardOf(index)).toEqual({ kind: 'flow_of', executionId: EXECUTION })
   })
 
-  test.each([readyIndex('main', 'greet'), DUE_INDEX, PURGE_INDEX, QUEUES_INDEX, timersIndex('worker')])(
-    '%j needs none, its entries are hints',
-    (index) => {
-      expect(guardOf(index)).toEqual({ kind: 'advisory' })
-    },
-  )
+  test('of holders is the key that they hold permits of', () => {
+    expect(guardOf(holdersIndex('mail\u001fann'))).toEqual({ kind: 'record', type: 'gauge', id: 'mail\u001fann' })
+  })
+
+  test('of a line is its shaping key', () => {
+    expect(guardOf(lineIndex('shop\u001fkey'))).toEqual({ kind: 'record', type: 'shaping_key', id: 'shop\u001fkey' })
+  })
+
+  test.each([
+    keptIndex('shop', 'mail'),
+    gatedIndex('mail\u001fann'),
+    readyIndex('main', 'greet'),
+    DUE_INDEX,
+    PURGE_INDEX,
+    QUEUES_INDEX,
+    timersIndex('worker'),
+  ])('%j needs none, its entries are hints', (index) => {
+    expect(guardOf(index)).toEqual({ kind: 'advisory' })
+  })
 
   test.each([
     CREATED_INDEX,
@@ -82,6 +107,18 @@ describe('what an entry names', () => {
     [tagIndex('plan', 'pro'), ['execution']],
     [SIBLING_CANCELS_INDEX, ['execution']],
     [membersIndex(FLOW), ['execution']],
+    [gatedIndex('mail'), ['execution']],
+    [firingsIndex('nightly'), ['execution']],
+    [keptIndex('shop', 'mail'), ['execution']],
+    [flowFiringsIndex('nightly'), ['flow']],
+    [lineIndex('key'), ['execution']],
+    [keysIndex('mail'), ['gauge']],
+    [holdersIndex('mail'), ['holding']],
+    [accountsIndex('team'), ['account']],
+    [ledgerIndex('team'), ['charge']],
+    [chargesIndex(EXECUTION), ['charge']],
+    [reservedIndex('team'), ['reservation']],
+    [periodsIndex('team'), ['past_period']],
     [DUE_INDEX, ['execution', 'flow']],
     [PURGE_INDEX, ['execution', 'flow']],
     [FLOWS_INDEX, ['flow']],

@@ -61,6 +61,7 @@ export function guardOf(index: string): IndexGuard {
     case 'ready':
     case DUE_INDEX:
     case PURGE_INDEX:
+    case 'kept':
     case '@due':
     case QUEUES_INDEX:
       return ADVISORY
@@ -97,6 +98,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case 'lane':
     case 'tag':
     case 'firings':
+    case 'kept':
     case 'line':
     case 'members':
     case CREATED_INDEX:
@@ -105,6 +107,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case DUE_INDEX:
     case PURGE_INDEX:
       return [EXECUTION, FLOW]
+    case 'flow_firings':
     case FLOWS_INDEX:
     case CANCEL_BACKLOG_INDEX:
       return [FLOW]
@@ -134,6 +137,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case '@charges_of':
       return [named('charge')]
     case '@reserved':
+    case '@reservations_of':
       return [named('reservation')]
     case '@periods':
       return [named('past_period')]

@@ -1,16 +1,35 @@
 import { expect, test } from 'vitest'
+import { accountId, budgetId, chargeId, nameInBudgetId, pastPeriodId, rootInId, treeStart } from './budget-ids.ts'
 import {
+  accountsIndex,
   bufferedSignalsIndex,
+  chargesIndex,
+  consumerId,
+  firingsIndex,
+  flowFiringsIndex,
+  gateId,
+  gatedIndex,
+  gaugeId,
+  holdingId,
   isNameIndex,
   isTimersIndex,
+  keysIndex,
   laneIndex,
+  ledgerIndex,
+  periodsIndex,
   queueId,
   queueOfIndex,
   readyIndex,
+  reservedIndex,
+  scheduleId,
+  shapingKeyId,
+  shareId,
   signalsIndex,
   stepsIndex,
   timersIndex,
+  turnScope,
   waitpointsIndex,
+  webhookId,
 } from './indexes.ts'
 import { indexesOf, namedTypes, namedTypesIn } from './named-types.ts'
 import { joinName } from './names.ts'
@@ -34,6 +53,48 @@ test('an index has the name of its kind and of what it belongs to', () => {
   expect(readyIndex(lane, 'report')).toBe(joinName('ready', joinName(lane, 'report')))
   expect(queueId('main', 'report')).toBe(joinName('main', 'report'))
   expect(timersIndex('worker')).toBe(joinName('@due', 'worker'))
+})
+
+test('names that are stored with budgets, schedules and consumers never change', () => {
+  expect([scheduleId('shop', 'nightly'), consumerId('shop', 'mail'), webhookId('shop', 'crm')]).toEqual([
+    'shop\u001fnightly',
+    'shop\u001fmail',
+    'shop\u001fcrm\u001fwebhook',
+  ])
+  expect([firingsIndex('s'), accountsIndex('b'), chargesIndex('0-a'), reservedIndex('a'), periodsIndex('a')]).toEqual([
+    'firings\u001fs',
+    '@accounts_of\u001fb',
+    '@charges_of\u001f0-a',
+    '@reserved\u001fa',
+    '@periods\u001fa',
+  ])
+  const id = budgetId('acme', 'team')
+  expect([id, rootInId(id), rootInId('mail'), nameInBudgetId(id)]).toEqual(['acme\u001fteam', 'acme', 'mail', 'team'])
+  expect(pastPeriodId(accountId('acme', 'team', 'x'), 3)).toBe('acme\u001fteam\u001fx\u001f3')
+})
+
+test('names that are stored with limits, turns and shaping never change', () => {
+  expect([flowFiringsIndex('s'), keysIndex('mail'), gatedIndex('g'), ledgerIndex('a')]).toEqual([
+    'flow_firings\u001fs',
+    '@keys\u001fmail',
+    'gated\u001fg',
+    '@ledger\u001fa',
+  ])
+  expect([gaugeId('mail', 'ann'), gateId('mail', 'ann'), holdingId('mail', 'ann', 'w')]).toEqual([
+    'mail\u001fann',
+    'mail\u001fann',
+    'mail\u001fann\u001fw',
+  ])
+  expect([turnScope('main', 'report', 5), shareId('scope', 'ann'), treeStart('acme'), chargeId('acme', 'k')]).toEqual([
+    'main\u001freport\u001f5',
+    'scope\u001fann',
+    'acme\u001f',
+    'acme\u001fk',
+  ])
+  expect([shapingKeyId('shop', 'order', 't', 'k'), shapingKeyId('shop', 'debounce', 't', 'k')]).toEqual([
+    'shop\u001forder\u001f\u001fk',
+    'shop\u001fdebounce\u001ft\u001fk',
+  ])
 })
 
 test('a lane has an index for each state, whose stored word never changes', () => {

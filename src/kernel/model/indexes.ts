@@ -87,6 +87,9 @@ export const CHARGES_INDEX = '@charges'
 /** The sums of all periods that have ended. */
 export const PAST_PERIODS_INDEX = '@past_periods'
 
+/** The audit trail, in its order. */
+export const AUDIT_INDEX = '@audit'
+
 /** The keys by which submits are shaped. */
 export const SHAPING_KEYS_INDEX = '@shaping_keys'
 
@@ -219,6 +222,16 @@ export function firingsIndex(schedule: string): string {
   return joinName('firings', schedule)
 }
 
+/** The ended executions of a task that keeps up to a number of them, by their end. */
+export function keptIndex(namespace: string, task: string): string {
+  return joinName('kept', joinName(namespace, task))
+}
+
+/** The flows that a schedule has created, by creation. */
+export function flowFiringsIndex(schedule: string): string {
+  return joinName('flow_firings', schedule)
+}
+
 /** The id of a shaping key. The executions of an order may be of several tasks. */
 export function shapingKeyId(namespace: string, kind: ShapingKind, task: string, key: string): string {
   return [namespace, kind, kind === 'order' ? '' : task, key].join(SEPARATOR)
@@ -278,6 +291,11 @@ export function chargesIndex(executionId: string): string {
 /** The reservations of one account. */
 export function reservedIndex(account: string): string {
   return joinName('@reserved', account)
+}
+
+/** The reservations of one execution in this partition. */
+export function reservationsIndex(executionId: string): string {
+  return joinName('@reservations_of', executionId)
 }
 
 /** The periods of one account that have ended, by their beginning. */

@@ -4,6 +4,7 @@
  * and the sender's key. New fields, words and variants go to the end.
  */
 import { blobInfo, executionId, failure, outcome } from './base-records.ts'
+import { amountList } from './budget-schema.ts'
 import { losers } from './flow-schema.ts'
 import { flag, list, maybe, object, rare, record, text, textList, union, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
@@ -94,6 +95,8 @@ const wait = object({
   /** The one among them that satisfied the condition. */
   closer: maybe(whole),
   isEscalated: flag,
+  /** Of the question of a budget: what an approval adds to it, unless it names other amounts. */
+  asks: rare(amountList),
 })
 
 export type Wait = Infer<typeof wait>

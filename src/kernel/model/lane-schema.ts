@@ -31,7 +31,7 @@ export type LaneLimit = Infer<typeof laneLimit>
 const taskHold = frozenObject({ task: text, hold: laneHold })
 
 export const lane = record('lane', {
-  /** The name of the lane. */
+  /** The name of the lane, or for the limit of a namespace in it, what `laneSettingsId` returns. */
   id: text,
   /** Rises with every change. Copies in other partitions are compared by it. */
   version: whole,
@@ -48,7 +48,7 @@ export const lane = record('lane', {
 })
 
 /**
- * The settings of a lane that was ever configured. The original is in the partition of the whole store; execution partitions have
+ * The settings of a lane that was ever configured, or the limit of a namespace in a lane. The original is in the partition of the whole store; execution partitions have
  * copies, so that claims and submits read them in their own partition.
  */
 export interface Lane extends InferRecord<typeof lane> {}

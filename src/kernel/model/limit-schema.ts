@@ -52,6 +52,24 @@ const runner = frozenObject({
 /** An execution that gives way: a later one that finds no permit has it cancelled. */
 export type Runner = Infer<typeof runner>
 
+const wokenExecution = frozenObject({
+  executionId,
+  /** The lease after which it was delayed. */
+  epoch: whole,
+})
+
+/** A delayed execution that a budget has room for. */
+export type WokenExecution = Infer<typeof wokenExecution>
+
+/** A wake that was decided at an instant and is not known to have arrived. */
+const owedWake = frozenObject({
+  partition: whole,
+  permits: whole,
+  at: whole,
+  /** Executions that end their delay, besides those that a gate blocks. */
+  executions: rare(frozenList(wokenExecution)),
+})
+
 export const gauge = record('gauge', {
   id: text,
   limit: text,
@@ -74,6 +92,10 @@ export const gauge = record('gauge', {
   /** Who holds the key back, and why. */
   heldBy: rare(text),
   heldReason: rare(text),
+  /** Of a budget: wakes that were decided and not confirmed, one for each partition. */
+  owed: rare(frozenList(owedWake)),
+  /** When the engine delivers them, unless they are confirmed before. */
+  wakeAt: rare(whole),
 })
 
 /** The usage of one key of a limit. Removed when nothing is held and the window is empty. */

@@ -5,6 +5,7 @@
  */
 import type { PartitionFamily } from './families.ts'
 import {
+  AUDIT_INDEX,
   CONSUMERS_INDEX,
   COPYING_LANES_INDEX,
   DUTIES_INDEX,
@@ -48,6 +49,7 @@ export type NamedType = Extract<
   | 'past_period'
   | 'consumer'
   | 'shaping_key'
+  | 'audit_entry'
 >
 
 export interface NamedTypeEntry {
@@ -80,6 +82,7 @@ export const namedTypes: readonly NamedTypeEntry[] = [
   { type: 'shaping_key', families: ['fp'], all: SHAPING_KEYS_INDEX, isTimed: true, further: [] },
   { type: 'duties', families: ['m'], all: DUTIES_INDEX, isTimed: false, further: [] },
   { type: 'consumer', families: ['m'], all: CONSUMERS_INDEX, isTimed: false, further: [] },
+  { type: 'audit_entry', families: ['m'], all: AUDIT_INDEX, isTimed: true, further: [] },
 ]
 
 export function namedTypesIn(family: PartitionFamily): NamedTypeEntry[] {

@@ -2,6 +2,8 @@
  * The records of all partitions. A record is a plain object with a type and an id. An operation gets a private copy,
  * changes it and puts it back. Absent values are `undefined`.
  */
+import { auditEntry } from './audit-schema.ts'
+import type { AuditEntry } from './audit-schema.ts'
 import { consumer } from './consumer-schema.ts'
 import type { Consumer } from './consumer-schema.ts'
 import { duties } from './duties-schema.ts'
@@ -35,6 +37,8 @@ export type {
   Failure,
   FailureInput,
   Fairness,
+  FiredId,
+  FiringCause,
   FlowId,
   Instant,
   LimitRef,
@@ -53,7 +57,6 @@ export type {
   Execution,
   ExecutionState,
   Fence,
-  FiringCause,
   FollowUp,
   InputRefusals,
   Lease,
@@ -92,6 +95,7 @@ export type {
   PendingNode,
   Submission,
 } from './flow-schema.ts'
+export type { AuditEntry } from './audit-schema.ts'
 export type { Duties } from './duties-schema.ts'
 export type { FrameChunk, Stream } from './stream-schema.ts'
 export type { Worker } from './worker-schema.ts'
@@ -130,6 +134,7 @@ export const recordSchemas = {
   charge,
   past_period: pastPeriod,
   shaping_key: shapingKey,
+  audit_entry: auditEntry,
 }
 
 export interface RecordTypes {
@@ -160,6 +165,7 @@ export interface RecordTypes {
   charge: Charge
   past_period: PastPeriod
   shaping_key: ShapingKey
+  audit_entry: AuditEntry
 }
 
 export type RecordType = keyof RecordTypes

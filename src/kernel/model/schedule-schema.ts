@@ -1,7 +1,8 @@
 /** Schedules, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, executionId, fairness, limitRef, retentions, retryPolicy, tag } from './base-records.ts'
+import { blobInfo, executionId, fairness, firedId, limitRef, retentions, retryPolicy, tag } from './base-records.ts'
 import { flag, frozenList, frozenObject, maybe, rare, record, text, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
+import { outcomeRule, pendingParts } from './flow-schema.ts'
 
 const timing = frozenObject({
   /** The cron expression, read in `timeZone`. Absent: `everyMs` counts from `originAt`. */
@@ -21,6 +22,7 @@ const timing = frozenObject({
 export type ScheduleTiming = Infer<typeof timing>
 
 const scheduledWork = frozenObject({
+  /** The task, or the name of the flow. */
   task: text,
   version: maybe(whole),
   lane: text,
@@ -42,13 +44,29 @@ const scheduledWork = frozenObject({
 /** The settings of the executions that a schedule creates. */
 export type ScheduledWork = Infer<typeof scheduledWork>
 
+const scheduledFlow = frozenObject({
+  name: text,
+  tags: frozenList(tag),
+  outcomeRule,
+  retentionMs: whole,
+  /** The input of its definition, if that has conditions. */
+  input: maybe(blobInfo),
+  /** The ids of its nodes are those of no execution: each boundary has ids of its own. */
+  ...pendingParts,
+})
+
+/** The flow that a schedule starts at each boundary. */
+export type ScheduledFlow = Infer<typeof scheduledFlow>
+
 const plannedFiring = frozenObject({
   /** The boundary. */
   at: whole,
   /** The boundary and its jitter. */
   fireAt: whole,
-  /** Derived from the schedule and the boundary. */
-  executionId,
+  /** Derived from the schedule and the boundary. Of a schedule of flows, the id of the flow. */
+  executionId: firedId,
+  /** The ids of the members of its flow, in the order of the nodes. */
+  memberIds: rare(frozenList(executionId)),
 })
 
 /** One boundary that is to come or is waiting. */
@@ -79,7 +97,7 @@ const skipReason = word([
 export type SkipReason = Infer<typeof skipReason>
 
 const hold = frozenObject({ at: whole, by: text, reason: maybe(text) })
-const fired = frozenObject({ at: whole, firedAt: whole, executionId })
+const fired = frozenObject({ at: whole, firedAt: whole, executionId: firedId })
 const skipped = frozenObject({ at: whole, skippedAt: whole, reason: skipReason })
 
 export const schedule = record('schedule', {
@@ -116,13 +134,15 @@ export const schedule = record('schedule', {
   /** When to look at what waits; absent until an earlier firing ends. */
   wakeAt: maybe(whole),
   /** Latest firings that may not have ended. */
-  open: frozenList(executionId),
+  open: frozenList(firedId),
   fired: maybe(fired),
   firedCount: whole,
   skipped: maybe(skipped),
   createdAt: whole,
   changedAt: whole,
+  /** What it starts instead of an execution. `work` then has the name of the flow. */
+  flow: rare(scheduledFlow),
 })
 
-/** Creates an execution at each of its boundaries. In the partition of the executions that it creates. */
+/** Creates an execution or a flow at each of its boundaries. In the partition of those that it creates. */
 export interface Schedule extends InferRecord<typeof schedule> {}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { joinName } from './names.ts'
-import { isRouted, needsStart, parseClass, taskClass, taskOfClass } from './task-class.ts'
+import { fairClass, isFairClass, isRouted, needsStart, parseClass, taskClass, taskOfClass } from './task-class.ts'
 
 const needs = { text: 'gpu,region:eu', isDigest: false }
 const digest = { text: 'Zm9v', isDigest: true }
@@ -27,6 +27,13 @@ test('a class with a namespace or needs is routed', () => {
   const classes = [{}, { namespace: 'acme' }, { needs }].map((route) => taskClass('mail', 1, route))
 
   expect(classes.map(isRouted)).toEqual([false, true, true])
+})
+
+test('a class whose executions take turns ends so, and is routed', () => {
+  const fair = fairClass(taskClass('mail', 1, { needs }))
+
+  expect([isFairClass(fair), isRouted(fairClass('mail')), parseClass(fair).task]).toEqual([true, true, 'mail'])
+  expect([isFairClass('mail'), isFairClass(taskClass('fair', 1, { needs }))]).toEqual([false, false])
 })
 
 test('all classes with needs of one task and namespace have the same start, and no other class has it', () => {

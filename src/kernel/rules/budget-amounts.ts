@@ -38,16 +38,21 @@ function combine(a: Amounts, b: Amounts, of: (x: number, y: number) => number): 
   const combined: Amount[] = []
   let i = 0
   let j = 0
-  while (i < a.length || j < b.length) {
+  for (;;) {
     const left = a[i]
     const right = b[j]
-    const takesLeft = left !== undefined && (right === undefined || left.dimension <= right.dimension)
-    const takesRight = right !== undefined && (left === undefined || right.dimension <= left.dimension)
-    const value = of(takesLeft ? left.value : 0, takesRight ? right.value : 0)
-    const dimension = takesLeft ? left.dimension : (right?.dimension ?? '')
+    const dimension = firstOf(left?.dimension, right?.dimension)
+    if (dimension === undefined) return combined
+    const x = left?.dimension === dimension ? left.value : 0
+    const y = right?.dimension === dimension ? right.value : 0
+    if (left?.dimension === dimension) i = i + 1
+    if (right?.dimension === dimension) j = j + 1
+    const value = of(x, y)
     if (value !== 0) combined.push({ dimension, value })
-    if (takesLeft) i = i + 1
-    if (takesRight) j = j + 1
   }
-  return combined
+}
+
+function firstOf(left: string | undefined, right: string | undefined): string | undefined {
+  if (left === undefined) return right
+  return right !== undefined && right < left ? right : left
 }

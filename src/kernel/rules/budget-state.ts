@@ -1,5 +1,6 @@
 /** Values derived from budgets and their accounts: room, periods and timers. */
-import { BUDGET_PLAN_LOW, DURATION_MAX_MS } from '../limits.ts'
+import { ACCOUNT_IDLE_MS, BUDGET_PLAN_LOW, DURATION_MAX_MS, OWN_ACCOUNT_IDLE_MS } from '../limits.ts'
+import { isKeyOfExecution } from '../model/budget-ids.ts'
 import type { Account, Amounts, Budget } from '../model/budget-schema.ts'
 import type { Instant } from '../model/base-records.ts'
 import type { Limit } from '../model/limit-schema.ts'
@@ -26,11 +27,10 @@ export function lacksBudgetBoundaries({ period, boundaries }: Budget, now: Insta
   return ahead <= BUDGET_PLAN_LOW
 }
 
-/** When time alone changes the definition: at its next boundary, or when it asks for more of them. */
-export function budgetDueAt({ boundaries, planAt }: Budget): Instant | undefined {
-  const next = boundaries[0]
-  if (next === undefined || planAt === undefined) return next ?? planAt
-  return Math.min(next, planAt)
+/** When something of a budget is due: its next boundary, a request for more of them, or the wakes of a change. */
+export function budgetDueAt({ boundaries, planAt = Infinity, wakeAt = Infinity }: Budget): Instant | undefined {
+  const next = Math.min(boundaries[0] ?? Infinity, planAt, wakeAt)
+  return next === Infinity ? undefined : next
 }
 
 /** A dimension without enough room. */
@@ -70,6 +70,7 @@ export function exhaustedOf(budget: Budget, account: Account): Shortage | undefi
 
 /** Returns until when new work of a key is held back; undefined if it may start. A key without an account has spent nothing. */
 export function heldUntilOf(budget: Budget, account: Account | undefined, now: Instant): Instant | undefined {
+  if (budget.deletedAt !== undefined) return undefined
   if (budget.freeze !== undefined) return budget.freeze.at + DURATION_MAX_MS
   // What asks for an approval has to run until it asks.
   if (account === undefined || budget.onBreach === 'warn' || budget.onBreach === 'suspend') return undefined
@@ -98,8 +99,30 @@ export function nextPeriod(account: Account, since: Instant): Account {
   }
 }
 
+/**
+ * Whether an account may be removed whose ledger is empty: nothing of it applies any more, and it was not used for long. What was spent of
+ * a budget that never begins anew applies for ever. The account of an execution applies until nothing spends it any more, which only the
+ * partition of its executions knows.
+ */
+export function isIdleAccount(budget: Budget, account: Account, now: Instant): boolean {
+  const { raises, since, createdAt, resetId, breachedAt = 0, chargedAt = 0, keptAt = 0, reservationCount } = account
+  const raisedAt = raises[raises.length - 1]?.at ?? 0
+  // A repeated reset or raise must find its id.
+  const resetAt = resetId === undefined ? 0 : since
+  const usedAt = Math.max(resetAt, createdAt, breachedAt, chargedAt, keptAt, raisedAt)
+  if (reservationCount > 0) return false
+  if (isOfExecution(budget, account)) return now - usedAt >= OWN_ACCOUNT_IDLE_MS
+  const present = presentAccount(budget, account, now)
+  return present.spent.length === 0 && present.raised.length === 0 && now - usedAt >= ACCOUNT_IDLE_MS
+}
+
+/** Whether an account is that of one execution. */
+export function isOfExecution({ isPerExecution }: Budget, { key }: Account): boolean {
+  return isPerExecution === true && isKeyOfExecution(key)
+}
+
 /** Returns a budget as a limit without a rate and a cap. */
-export function limitOfBudget({ id, version, createdAt, changedAt, changedBy }: Budget): Limit {
+export function limitOfBudget({ id, version, createdAt, changedAt, changedBy, deletedAt }: Budget): Limit {
   return {
     type: 'limit_definition',
     id,
@@ -109,7 +132,7 @@ export function limitOfBudget({ id, version, createdAt, changedAt, changedBy }: 
     createdAt,
     changedAt,
     changedBy,
-    deletedAt: undefined,
+    deletedAt,
     isManual: undefined,
     changeReason: undefined,
   }

@@ -20,6 +20,12 @@ test('an engine that joins gets its share, and the others keep the rest of their
   ])
 })
 
+test('the engine with the most partitions gets the larger share, so that none moves', () => {
+  const held = [engine('a', ['fp:0']), engine('b', ['fp:1', 'fp:2']), engine('c', ['fp:3'])]
+
+  expect(dividePartitions(held, partitions(4))).toEqual(held)
+})
+
 test('the share of an engine that has left goes to the others, which keep theirs', () => {
   const left = [engine('a', ['fp:0', 'fp:1']), engine('c', ['fp:4'])]
 

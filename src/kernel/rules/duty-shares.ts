@@ -6,25 +6,27 @@ import type { EngineShare } from '../model/duties-schema.ts'
  */
 export function dividePartitions(engines: readonly EngineShare[], partitions: readonly string[]): EngineShare[] {
   const free = new Set(partitions)
-  const kept = engines.map((engine) => engine.partitions.filter((partition) => free.delete(partition)))
-  const sizes = shareSizes(kept, partitions.length)
-  kept.forEach((share, i) => {
-    for (const partition of share.splice(sizes[i] ?? 0)) free.add(partition)
-  })
+  const shares = engines.map((engine) => ({
+    engine,
+    kept: engine.partitions.filter((partition) => free.delete(partition)),
+    size: 0,
+  }))
+  giveSizes(shares, partitions.length)
+  for (const { kept, size } of shares) for (const partition of kept.splice(size)) free.add(partition)
   const waiting = partitions.filter((partition) => free.has(partition))
-  return engines.map((engine, i) => {
-    const share = kept[i] ?? []
-    const added = waiting.splice(0, (sizes[i] ?? 0) - share.length)
-    return { ...engine, partitions: [...share, ...added] }
+  return shares.map(({ engine, kept, size }) => {
+    return { ...engine, partitions: [...kept, ...waiting.splice(0, size - kept.length)] }
   })
 }
 
+interface Share {
+  readonly kept: readonly string[]
+  size: number
+}
+
 /** The engines with the most partitions get the larger shares, so that they give the fewest away. */
-function shareSizes(kept: readonly (readonly string[])[], count: number): number[] {
-  const size = Math.floor(count / kept.length)
-  const larger = count % kept.length
-  const byCount = kept.map((share, i) => ({ i, held: share.length })).sort((a, b) => b.held - a.held || a.i - b.i)
-  const sizes: number[] = []
-  byCount.forEach(({ i }, place) => (sizes[i] = place < larger ? size + 1 : size))
-  return sizes
+function giveSizes(shares: readonly Share[], count: number): void {
+  const least = Math.floor(count / shares.length)
+  const byCount = shares.toSorted((a, b) => b.kept.length - a.kept.length)
+  for (const [place, share] of byCount.entries()) share.size = place < count % shares.length ? least + 1 : least
 }

@@ -251,6 +251,7 @@ test('an execution that waits for a worker or has ended is at rest, unless a flo
     expect(isAtRest(execution({ state, member }))).toBe(false)
   }
   expect(isAtRest(unpackRecord('flow', []))).toBe(false)
+  expect(isAtRest(unpackRecord('duties', []))).toBe(true)
 })
 
 test('compensations run once one was registered, until they are removed', () => {

@@ -103,10 +103,12 @@ export function isKeptForParent({ parent }: Execution): boolean {
 }
 
 /**
- * Whether the next operation on a record finds it through an index or is a request of a user. That of any other record comes
- * from the holder of a lease, or from a flow, a parent or a child.
+ * Whether the next operation on a record finds it through an index, is a request of a user or most likely comes from another
+ * process, as that of the shares of engines does. That of any other record comes from the holder of a lease, or from a flow, a parent
+ * or a child.
  */
 export function isAtRest(record: AnyRecord): boolean {
+  if (record.type === 'duties') return true
   if (record.type !== 'execution' || record.member !== undefined || record.parent !== undefined) return false
   const { phase } = record.state
   return phase === 'eligible' || phase === 'delayed' || phase === 'ended'

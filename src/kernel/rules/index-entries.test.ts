@@ -341,9 +341,9 @@ test('an attempt stands under its execution by its number', () => {
 })
 
 test('a queue stands among all queues in the order of their ids', () => {
-  expect(entriesOf({ type: 'queue', id: 'q', lane: 'main', class: '', createdAt: 5, needs: undefined })).toEqual([
-    { index: 'queues', score: 0, id: 'q' },
-  ])
+  expect(
+    entriesOf({ type: 'queue', id: 'q', lane: 'main', class: '', createdAt: 5, needs: undefined, keeps: undefined }),
+  ).toEqual([{ index: 'queues', score: 0, id: 'q' }])
 })
 
 test('only the queues of eligible executions are ready indexes', () => {

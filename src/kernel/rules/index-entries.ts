@@ -4,6 +4,7 @@
  */
 import { accountId, budgetId } from '../model/budget-ids.ts'
 import {
+  AUDIT_INDEX,
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
   DUE_INDEX,
@@ -34,12 +35,15 @@ import {
   chargesIndex,
   ledgerIndex,
   periodsIndex,
+  reservationsIndex,
   reservedIndex,
   DUTIES_INDEX,
   UNSWEPT_WORKERS_INDEX,
   WORKERS_INDEX,
   attemptsIndex,
   firingsIndex,
+  flowFiringsIndex,
+  keptIndex,
   gatedIndex,
   gaugeId,
   holdersIndex,
@@ -66,6 +70,7 @@ import { publicState } from '../model/public-state.ts'
 import type {
   AnyRecord,
   Attempt,
+  AuditEntry,
   Edge,
   EdgeState,
   Execution,
@@ -121,6 +126,9 @@ function executionEntries(execution: Execution): IndexEntry[] {
   const queued = queueEntry(execution)
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
   const { state } = execution
+  if (timed?.index === PURGE_INDEX && execution.retentions?.keep !== undefined && state.phase === 'ended') {
+    entries.push({ index: keptIndex(execution.namespace, execution.task), score: state.at, id })
+  }
   if (state.phase === 'blocked' && state.gate !== undefined) {
     entries.push({ index: gatedIndex(state.gate), score: claimScore(execution), id })
   }
@@ -170,6 +178,8 @@ function flowEntries(flow: Flow): IndexEntry[] {
     return [{ index: PURGE_INDEX, score: flow.changedAt + (flow.dedupeMs ?? 0), id }]
   }
   const entries: IndexEntry[] = [{ index: FLOWS_INDEX, score: flow.createdAt, id }]
+  if (flow.schedule !== undefined)
+    entries.push({ index: flowFiringsIndex(flow.schedule.id), score: flow.createdAt, id })
   const due = flowDueAt(flow)
   if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })
   else if (isFlowFinished(flow)) entries.push({ index: PURGE_INDEX, score: flow.changedAt + flow.retentionMs, id })
@@ -274,7 +284,7 @@ function accountEntries({ id, root, name }: Account): IndexEntry[] {
   ]
 }
 
-function reservationEntries({ id, root, accounts, expiresAt }: Reservation): IndexEntry[] {
+function reservationEntries({ id, root, accounts, spender, expiresAt }: Reservation): IndexEntry[] {
   const entries: IndexEntry[] = [
     { index: RESERVATIONS_INDEX, score: 0, id },
     { index: timersIndex('reservation'), score: expiresAt, id },
@@ -282,6 +292,8 @@ function reservationEntries({ id, root, accounts, expiresAt }: Reservation): Ind
   for (const { name, key } of accounts) {
     entries.push({ index: reservedIndex(accountId(root, name, key)), score: 0, id })
   }
+  const { executionId } = spender
+  if (executionId !== undefined) entries.push({ index: reservationsIndex(executionId), score: 0, id })
   return entries
 }
 
@@ -307,6 +319,13 @@ function pastPeriodEntries({ id, root, name, key, since }: PastPeriod): IndexEnt
 function shapingKeyEntries({ id, removeAt }: ShapingKey): IndexEntry[] {
   const all = { index: SHAPING_KEYS_INDEX, score: 0, id }
   return removeAt === undefined ? [all] : [all, { index: timersIndex('shaping_key'), score: removeAt, id }]
+}
+
+function auditEntries({ id, sequence, expiresAt }: AuditEntry): IndexEntry[] {
+  return [
+    { index: AUDIT_INDEX, score: sequence, id },
+    { index: timersIndex('audit_entry'), score: expiresAt, id },
+  ]
 }
 
 export function entriesOf(record: AnyRecord): IndexEntry[] {
@@ -363,6 +382,8 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return pastPeriodEntries(record)
     case 'shaping_key':
       return shapingKeyEntries(record)
+    case 'audit_entry':
+      return auditEntries(record)
     case 'duties':
       return [{ index: DUTIES_INDEX, score: 0, id: record.id }]
   }

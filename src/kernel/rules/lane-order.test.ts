@@ -31,6 +31,15 @@ test('a lane without work leaves its share to the others, and each keeps its ord
   expect(drawn.filter((item) => item.startsWith('b'))).toEqual(['b0', 'b1', 'b2'])
 })
 
+test('within a claim, every item is drawn anew', () => {
+  const lanes = ['a', 'b'].map((name) => ({ weight: 1, items: items(name, 50) }))
+
+  const drawn = drawnFrom('a', drawByWeight(lanes, 50, 5))
+
+  expect(drawn).toBeGreaterThan(10)
+  expect(drawn).toBeLessThan(40)
+})
+
 test('no more is drawn than was asked for', () => {
   expect(drawByWeight([{ weight: 1, items: items('a', 5) }], 2, 1)).toEqual(['a0', 'a1'])
   expect(drawByWeight([], 2, 1)).toEqual([])

@@ -12,31 +12,28 @@ export interface OfferingLane<T> {
  * so over many claims every lane gets its share, and a lane without work leaves its share to the others.
  */
 export function drawByWeight<T>(lanes: readonly OfferingLane<T>[], count: number, seed: number): T[] {
-  const taken = lanes.map(() => 0)
+  const all = lanes.map(({ weight, items }) => ({ weight, items: [...items] }))
   const merged: T[] = []
   let drawn = seed
   while (merged.length < count) {
-    const left = lanes.map(({ weight, items }, i) => (items.length > (taken[i] ?? 0) ? weight : 0))
-    const total = left.reduce((sum, weight) => sum + weight, 0)
-    if (total === 0) break
     drawn = nextSeed(drawn)
-    const i = positionAt(left, fractionOf(drawn) * total)
-    merged.push(lanes[i]?.items[taken[i] ?? 0] as T)
-    taken[i] = (taken[i] ?? 0) + 1
+    const lane = laneAt(
+      all.filter(({ items }) => items.length > 0),
+      fractionOf(drawn),
+    )
+    if (lane === undefined) break
+    merged.push(...lane.items.splice(0, 1))
   }
   return merged
 }
 
-/** Returns which of the weights a point lies in, if they stand one after the other. */
-function positionAt(weights: readonly number[], point: number): number {
+/** Returns the lane in which a fraction of all weights lies, if they stand one after the other. */
+function laneAt<L extends { readonly weight: number }>(lanes: readonly L[], fraction: number): L | undefined {
+  const point = fraction * lanes.reduce((sum, { weight }) => sum + weight, 0)
   let end = 0
-  let last = 0
-  for (let i = 0; i < weights.length; i++) {
-    const weight = weights[i] ?? 0
-    if (weight === 0) continue
-    end = end + weight
-    last = i
-    if (point < end) return i
+  for (const lane of lanes) {
+    end = end + lane.weight
+    if (point < end) return lane
   }
-  return last
+  return undefined
 }

@@ -58,15 +58,25 @@ export interface NextRoom {
 export function nextRoom(limit: Limit, gauge: Gauge, weight: number, now: Instant): NextRoom | undefined {
   const { permits, refusal } = roomOf(limit, gauge, weight, now)
   if (permits > 0) return { afterMs: 0, permits }
-  const afterMs = refusal?.retryAfterMs
-  if (afterMs === undefined) return undefined
-  const oldest = gauge.window[0]
-  const freed = refusal?.cause === 'rate' && weight > 0 ? Math.floor((oldest?.weight ?? 0) / weight) : 1
-  return { afterMs, permits: Math.max(1, freed) }
+  if (refusal?.retryAfterMs === undefined) return undefined
+  // Nothing is free by its rate, so the work has a weight.
+  const freed = refusal.cause === 'rate' ? Math.floor((gauge.window[0]?.weight ?? 0) / weight) : 1
+  return { afterMs: refusal.retryAfterMs, permits: Math.max(1, freed) }
 }
 
-/** When nothing of a key is left to remember; undefined while a process holds permits, or may repeat a request. */
-export function gaugeDueAt({ holderCount, window, windowMs, heldUntil, createdAt }: Gauge): Instant | undefined {
+/**
+ * When wakes are to be delivered, or else when nothing of a key is left to remember; undefined while a process holds permits, or may
+ * repeat a request.
+ */
+export function gaugeDueAt({
+  holderCount,
+  window,
+  windowMs,
+  heldUntil,
+  createdAt,
+  wakeAt,
+}: Gauge): Instant | undefined {
+  if (wakeAt !== undefined) return wakeAt
   if (holderCount > 0) return undefined
   const last = window[window.length - 1]
   const emptyAt = last === undefined ? createdAt : last.at + windowMs

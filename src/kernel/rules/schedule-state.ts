@@ -1,6 +1,7 @@
 /** Pure decisions about schedules: when one is due, and which of its boundaries were missed. */
 import { SCHEDULE_MISSED_AFTER_MS, SCHEDULE_PLAN_LOW } from '../limits.ts'
 import type { Instant } from '../model/base-records.ts'
+import { isFlowId } from '../model/names.ts'
 import type { PlannedFiring, Schedule } from '../model/schedule-schema.ts'
 
 /** Returns when time alone changes a schedule next: a boundary, the end of a firing that others wait for, or a lack of boundaries. */
@@ -33,7 +34,8 @@ export type Verdict = 'fire' | 'skip' | 'stall'
  * up to now are known, so that the decision does not depend on how many were stored.
  */
 export function verdictOf(schedule: Schedule, first: PlannedFiring, now: Instant): Verdict {
-  if (schedule.missed === 'skip' || !isMissed(first, now)) return isMissed(first, now) ? 'skip' : 'fire'
+  if (!isMissed(first, now)) return 'fire'
+  if (schedule.missed === 'skip') return 'skip'
   const second = schedule.planned[1]
   if (schedule.missed === 'last' && second !== undefined && second.fireAt <= now) return 'skip'
   return knowsPresent(schedule, now) ? 'fire' : 'stall'
@@ -44,6 +46,14 @@ function knowsPresent({ planned, isComplete, plannedAt }: Schedule, now: Instant
   const last = planned[planned.length - 1]
   if (isComplete || (last !== undefined && last.fireAt > now)) return true
   return plannedAt <= now && plannedAt + SCHEDULE_MISSED_AFTER_MS >= now
+}
+
+/** Whether the ids of a firing are those of what the schedule starts: an execution, or a flow with its members. */
+export function fitsStart(
+  { flow }: Pick<Schedule, 'flow'>,
+  { executionId, memberIds }: { readonly executionId: string; readonly memberIds?: readonly string[] | undefined },
+): boolean {
+  return isFlowId(executionId) === (flow !== undefined) && memberIds?.length === flow?.nodes.length
 }
 
 /** Orders boundaries by the time of their firing; jitter may change their order. */

@@ -12,6 +12,9 @@ const entries = (...pairs: [at: number, weight: number][]): WindowEntry[] =>
 describe('trimWindow', () => {
   test('an entry that is as old as the window is long counts no more', () => {
     expect(trimWindow(entries([1, 1], [2, 1]), WINDOW_MS, 1 + WINDOW_MS)).toEqual(entries([2, 1]))
+    expect(trimWindow(entries([1, 1], [2, 1], [3, 1], [4, 1]), WINDOW_MS, 1 + WINDOW_MS)).toEqual(
+      entries([2, 1], [3, 1], [4, 1]),
+    )
     expect(trimWindow(entries([1, 1]), WINDOW_MS, WINDOW_MS)).toEqual(entries([1, 1]))
   })
 })
@@ -39,6 +42,17 @@ describe('addToWindow', () => {
     expect(merged.length).toBeLessThan(WINDOW_ENTRY_MAX / 4)
     expect(weightOf(merged)).toBe(WINDOW_ENTRY_MAX + 1)
     expect(merged.at(-1)!.at).toBe(WINDOW_ENTRY_MAX + 1)
+  })
+
+  test('the intervals are a part of the window, rounded up, so that few enough are left', () => {
+    const parts = WINDOW_ENTRY_MAX - 2
+    const at = (count: number, everyMs: number) => Array.from({ length: count }, (_, i) => (i + 1) * everyMs)
+    const windowOf = (windowMs: number, instants: readonly number[]) =>
+      instants.reduce<readonly WindowEntry[]>((window, now) => addToWindow(window, windowMs, now, 1), [])
+
+    expect(windowOf(10 * parts, at(WINDOW_ENTRY_MAX + 1, 10))).toHaveLength(WINDOW_ENTRY_MAX + 1)
+    expect(windowOf(10 * parts + 1, at(WINDOW_ENTRY_MAX + 1, 10)).length).toBeLessThanOrEqual(WINDOW_ENTRY_MAX - 10)
+    expect(windowOf(10 * parts, at(WINDOW_ENTRY_MAX + 1, 5)).length).toBeGreaterThan(WINDOW_ENTRY_MAX / 2)
   })
 
   test('whatever is added, the entries are bounded, in order, complete, and late by less than a hundredth', () => {
@@ -92,6 +106,7 @@ describe('fitsAt', () => {
     { window: entries([1, 3], [7, 5], [9, 2]), weight: 3, at: 1 + WINDOW_MS },
     { window: entries([1, 3], [7, 5], [9, 2]), weight: 4, at: 7 + WINDOW_MS },
     { window: entries([1, 3], [7, 5], [9, 2]), weight: 10, at: 9 + WINDOW_MS },
+    { window: entries([1, 3], [7, 5], [9, 2]), weight: 11, at: 50 + WINDOW_MS },
   ])('$weight beside $window fits at $at', ({ window, weight, at }) => {
     expect(fitsAt(window, rate, weight, 50)).toBe(at)
   })

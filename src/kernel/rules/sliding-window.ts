@@ -69,7 +69,7 @@ export function refundWindow(
   const kept: WindowEntry[] = []
   let left = weight
   for (const entry of window) {
-    const isOwn = left > 0 && entry.at >= takenAt
+    const isOwn = entry.at >= takenAt
     const rest = isOwn ? Math.max(0, entry.weight - left) : entry.weight
     if (isOwn) left = 0
     if (rest > 0) kept.push({ at: entry.at, weight: rest })

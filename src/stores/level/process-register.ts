@@ -3,7 +3,7 @@
  * run the next level. Each renewal also reads the level, so an idle process notices that it cannot run the store any more.
  */
 import { hostname } from 'node:os'
-import { errorFields, packageVersion, sleep } from '../../runtime/index.ts'
+import { endWithin, errorFields, packageVersion } from '../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { ANNOUNCE_EVERY_MS } from './level-place.ts'
@@ -65,10 +65,7 @@ export class ProcessRegister {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
-    const limit = new AbortController()
-    const withdrawing = this.#place.withdraw(this.#process).catch(() => undefined)
-    await Promise.race([withdrawing, sleep(this.#runtime, WITHDRAW_MAX_MS, limit.signal)])
-    limit.abort()
+    await endWithin(this.#runtime, WITHDRAW_MAX_MS, this.#place.withdraw(this.#process))
   }
 }
 

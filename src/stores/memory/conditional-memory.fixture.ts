@@ -70,7 +70,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       this.#locks.set(partition, lock)
     }
     const keep = (type: RecordType, id: string) => {
-      const record = data.record(type, id)
+      const record = data.records.get(type)?.get(id)
       const version = this.#versions.get(keyOf(partition, type, id)) ?? ''
       into.keepRecord(type, id, record === undefined ? undefined : { record, version, length: 0 })
     }
@@ -79,7 +79,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         for (const { type, before, after } of recordsNamedBy(entry.index)) {
           const id = before + entry.id + after
           keep(type, id)
-          const record = data.record(type, id)
+          const record = data.records.get(type)?.get(id)
           for (const brought of record === undefined ? [] : recordsReadAfter(record)) keep(brought.type, brought.id)
         }
       }
@@ -144,7 +144,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
   }
 
   #holds(partition: Partition, data: MemoryPartition, { type, id, version }: Condition): boolean {
-    if (data.record(type, id) === undefined) return version === undefined
+    if (data.find(type, id) === undefined) return version === undefined
     return version === this.#versions.get(keyOf(partition, type, id))
   }
 }

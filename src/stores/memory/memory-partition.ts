@@ -1,7 +1,7 @@
 /** One partition of the memory store: records, indexes, blobs and the event log. */
 import { recordTypes } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import type { StoredData, Writes } from '../working-set/overlay/stored-data.ts'
+import type { FoundRecord, StoredData, Writes } from '../working-set/overlay/stored-data.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 export interface KeptEvent {
@@ -16,8 +16,9 @@ export class MemoryPartition implements StoredData {
   events: KeptEvent[] = []
   lastSequence = 0
 
-  record(type: RecordType, id: string): AnyRecord | undefined {
-    return this.records.get(type)?.get(id)
+  find(type: RecordType, id: string): FoundRecord | undefined {
+    const record = this.records.get(type)?.get(id)
+    return record === undefined ? undefined : { record }
   }
 
   range(range: Range): IndexEntry[] {

@@ -3,9 +3,11 @@ import { copyRecord } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { programLevels } from '../level/store-level.ts'
 import { Overlay } from '../working-set/overlay/overlay.ts'
+import { EVENT_SCAN_MAX } from '../store.ts'
 import type {
   Answer,
   Call,
+  EventHint,
   EventPage,
   FactKind,
   Partition,
@@ -48,11 +50,16 @@ export class MemoryStore implements Store {
     return Promise.resolve(answers)
   }
 
-  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+  readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
     const { events, lastSequence } = this.partition(partition)
     const firstSequence = events[0]?.sequence ?? lastSequence + 1
     const start = Math.max(0, after + 1 - firstSequence)
-    return Promise.resolve({ events: events.slice(start, start + limit).map(readEvent), firstSequence, lastSequence })
+    if (hint === undefined) {
+      return Promise.resolve({ events: events.slice(start, start + limit).map(readEvent), firstSequence, lastSequence })
+    }
+    const examined = events.slice(start, start + EVENT_SCAN_MAX).map(readEvent)
+    const found = examined.filter((event, i) => i === 0 || i === examined.length - 1 || isHinted(event, hint))
+    return Promise.resolve({ events: found.slice(0, limit), firstSequence, lastSequence })
   }
 
   trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
@@ -118,4 +125,10 @@ export class MemoryStore implements Store {
 
 function readEvent({ sequence, event }: KeptEvent): StoredEvent {
   return { sequence, ...event }
+}
+
+function isHinted(event: StoredEvent, { types, texts }: EventHint): boolean {
+  if (types !== undefined && !types.includes(event.type)) return false
+  const values: unknown[] = Object.values(event)
+  return texts.every((text) => values.includes(text) || event.tags.includes(text))
 }

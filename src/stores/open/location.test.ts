@@ -48,8 +48,9 @@ describe('a location', () => {
     expect(shown.map((form) => parseLocation(form).kind)).toEqual([
       'memory',
       ...Array<string>(4).fill('sqlite'),
-      ...Array<string>(3).fill('valkey'),
+      ...Array<string>(4).fill('valkey'),
       ...Array<string>(3).fill('postgres'),
+      'remote',
     ])
   })
 

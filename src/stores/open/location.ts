@@ -2,6 +2,8 @@
 import { EngineError } from '../../kernel/engine-error.ts'
 import { parsePostgres, postgresForms } from '../postgres/options/postgres-location.ts'
 import type { PostgresLocation } from '../postgres/options/postgres-location.ts'
+import { parseRemote, remoteForms } from '../remote/remote-location.ts'
+import type { RemoteLocation } from '../remote/remote-location.ts'
 import { isSynchronous } from '../sqlite/file/synchronous.ts'
 import type { Synchronous } from '../sqlite/file/synchronous.ts'
 import { parseValkey, valkeyForms } from '../valkey/options/valkey-location.ts'
@@ -13,6 +15,7 @@ export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly file: string; readonly synchronous: Synchronous | undefined }
   | ValkeyLocation
   | PostgresLocation
+  | RemoteLocation
 
 interface Scheme {
   readonly name: string
@@ -36,10 +39,17 @@ const schemes: readonly Scheme[] = [
   { name: 'valkey', forms: valkeyForms, parse: (rest) => parseValkey({ isCluster: false, isTls: false }, rest) },
   { name: 'valkeys', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: true }, rest) },
   { name: 'valkey-cluster', forms: [], parse: (rest) => parseValkey({ isCluster: true, isTls: false }, rest) },
+  {
+    name: 'valkey-sentinel',
+    forms: [],
+    parse: (rest) => parseValkey({ isCluster: false, isTls: false, isWatched: true }, rest),
+  },
   { name: 'redis', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: false }, rest) },
   { name: 'rediss', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: true }, rest) },
   { name: 'postgres', forms: postgresForms, parse: parsePostgres },
   { name: 'postgresql', forms: [], parse: parsePostgres },
+  { name: 'https', forms: remoteForms, parse: (rest) => parseRemote('https', rest) },
+  { name: 'http', forms: [], parse: (rest) => parseRemote('http', rest) },
 ]
 
 export function parseLocation(text: string): StoreLocation {

@@ -9,6 +9,7 @@ import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { parseLocation } from './location.ts'
 import type { StoreLocation } from './location.ts'
 import { loadSqlite, openStore } from './open-store.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type { PostgresLocation } from '../postgres/options/postgres-location.ts'
 import { checkPostgresOptions } from '../postgres/options/postgres-options.ts'
 import type { PostgresOptions } from '../postgres/options/postgres-options.ts'
@@ -105,9 +106,15 @@ export async function migrateAs(
   options: MigrateStoreOptions,
 ): Promise<MigrateStoreResult> {
   const parsed = parseLocation(location)
+  if (parsed.kind === 'remote') throw notMigratedHere()
   const place = await migratePlace(program, location, parsed, options)
   const level = await migrateLevel(program, parsed, options)
   return level === undefined ? place : { ...place, level }
+}
+
+function notMigratedHere(): EngineError {
+  const message = 'A store is migrated with its own location, not with the address of a server.'
+  return new EngineError('invalid_configuration', { field: 'location', message })
 }
 
 async function migratePlace(
@@ -130,6 +137,7 @@ async function migrateLevel(
   const now = clock === 'runtime' ? () => runtime.now() : undefined
   switch (location.kind) {
     case 'memory':
+    case 'remote':
       return undefined
     case 'sqlite': {
       const { raiseFileLevel } = await loadSqlite(() => import('../sqlite/file/file-level.ts'))

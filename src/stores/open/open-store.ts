@@ -10,12 +10,13 @@ import type { Levels } from '../level/store-level.ts'
 import { MemoryStore } from '../memory/memory-store.ts'
 import { checkPostgresOptions } from '../postgres/options/postgres-options.ts'
 import type { PostgresOptions } from '../postgres/options/postgres-options.ts'
+import type { TokenSource } from '../remote/remote-connection.ts'
 import type { Store } from '../store.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 import { checkValkeyOptions } from '../valkey/options/valkey-options.ts'
 import type { ValkeyOptions } from '../valkey/options/valkey-options.ts'
 
-export type { PostgresOptions, ValkeyOptions }
+export type { PostgresOptions, TokenSource, ValkeyOptions }
 
 export interface OpenStoreOptions {
   readonly runtime: Runtime
@@ -27,6 +28,8 @@ export interface OpenStoreOptions {
   readonly watchIntervalMs?: number | undefined
   readonly valkey?: ValkeyOptions | undefined
   readonly postgres?: PostgresOptions | undefined
+  /** For a FlowFabric server: the token of its requests. */
+  readonly token?: TokenSource | undefined
   /** False refuses a location without a store instead of setting one up. */
   readonly create?: boolean | undefined
   /** For a store on a server: the clock in use. The server's, except in tests that move time. */
@@ -91,6 +94,10 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         levels: options.levels,
         log: options.log,
       })
+    }
+    case 'remote': {
+      const { RemoteStore } = await import('../remote/remote-store.ts')
+      return await RemoteStore.open({ runtime, location: parsed, token: options.token })
     }
   }
 }

@@ -1,16 +1,21 @@
 /** The event log of a partition, stored as one row per batch: reads pages and trims the oldest events. */
-import { unpackEvent } from '../../kernel/index.ts'
+import { eventTypes, unpackEvent } from '../../kernel/index.ts'
 import type { Cell, Instant } from '../../kernel/index.ts'
 import { cellsOf, cellsText } from '../sql/record-text.ts'
-import type { EventPage, StoredEvent } from '../store.ts'
+import { EVENT_SCAN_MAX } from '../store.ts'
+import type { EventHint, EventPage, StoredEvent } from '../store.ts'
 import type { Connection } from './wire/connection.ts'
 import type { Statement } from './wire/round-trip.ts'
 import type { Pool } from './wire/pool.ts'
+import { sqlState } from './wire/postgres-error.ts'
+import { textArray } from './wire/arrays.ts'
 import { snapshot } from './transaction/snapshot-reader.ts'
 import { BEGIN, COMMIT, SETTINGS, refuseUnlessCommitted } from './transaction/transaction.ts'
 
 /** Limit of batches that one transaction drops, so that other transactions run in between. */
 const TRIM_BATCHES_MAX = 500
+/** The state of an error about a text that is no JSON. */
+const NOT_JSON = '22P02'
 /** Above the numbers of all partitions: a trim locks out only other trims of the same log. */
 const TRIM_LOCKS_FROM = 1_000_000
 
@@ -24,6 +29,7 @@ export class EventLog {
   readonly #pool: Pool
   readonly #lockSpace: number
   readonly #page: string
+  readonly #hintedPage: string
   readonly #bounds: string
   readonly #oldest: string
   readonly #records: string
@@ -44,6 +50,21 @@ export class EventLog {
         ) b
       ) b
       where first_sequence < greatest($2::bigint + 1, oldest) + $3::bigint order by last_sequence`
+    // The elements of a JSON list are the texts between its commas: no character of them is decoded, as not all of them could be.
+    this.#hintedPage = `with log as (${this.#page}),
+      event as (
+        select first_sequence + place - 1 as sequence, cells
+        from log cross join lateral json_array_elements(records::json) with ordinality as e (cells, place)
+      ),
+      examined as (
+        select sequence, cells::text as cells, min(sequence) over () as first, max(sequence) over () as last
+        from event where sequence > $2 and sequence <= greatest($2::bigint + 1, (select first_sequence from log limit 1)) + $3
+      )
+      select sequence, '[' || cells || ']' from examined
+      where sequence in (first, last)
+        or ($5::text[] is null or split_part(substr(cells, 2), ',', 1) = any($5))
+          and not exists (select 1 from unnest($6::text[]) needle where position(needle in cells) = 0)
+      order by sequence limit $4`
     // The log has no gaps, so the first sequence of an empty log is the next one.
     this.#bounds = `select p.last_sequence, coalesce(
         (select b.first_sequence from ${schema}.event_batch b
@@ -58,12 +79,20 @@ export class EventLog {
     this.#delete = `delete from ${schema}.event_batch where partition = $1 and last_sequence <= $2`
   }
 
-  async read(number: number, after: number, limit: number): Promise<EventPage> {
+  /** A batch that was damaged outside cannot be examined by the server, so a page with one is read as a whole. */
+  async read(number: number, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    try {
+      return await this.#read(number, after, limit, hint)
+    } catch (error) {
+      if (hint === undefined || sqlState(error) !== NOT_JSON) throw error
+      return await this.#read(number, after, limit)
+    }
+  }
+
+  async #read(number: number, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    const statement = this.#pageOf(number, after, limit, hint)
     const [bounds, page] = await this.#pool.use((connection) =>
-      snapshot(connection, [
-        this.#boundsOf(number),
-        { name: 'ff_read_events', text: this.#page, values: [number, after, limit] },
-      ]),
+      snapshot(connection, [this.#boundsOf(number), statement]),
     )
     const [lastSequence = 0, firstSequence = 1] = (bounds?.rows[0] ?? []) as number[]
     const events = (page?.rows ?? []).flatMap(eventsIn).filter(({ sequence }) => sequence > after)
@@ -125,6 +154,14 @@ export class EventLog {
     const [reply] = await connection.send([{ name: 'ff_events_to_cut', text: this.#records, values }])
     const kept = cellsOf(reply?.rows[0]?.[0] as string).slice(from - batch.first)
     return { name: 'ff_cut_events', text: this.#cut, values: [...values, from, cellsText(kept)] }
+  }
+
+  #pageOf(number: number, after: number, limit: number, hint: EventHint | undefined): Statement {
+    if (hint === undefined) return { name: 'ff_read_events', text: this.#page, values: [number, after, limit] }
+    const types = hint.types?.map((type) => String(eventTypes.findIndex((known) => known === type)))
+    const texts = textArray(hint.texts.map((text) => JSON.stringify(text)))
+    const values = [number, after, EVENT_SCAN_MAX, limit, types === undefined ? null : textArray(types), texts]
+    return { name: 'ff_read_hinted_events', text: this.#hintedPage, values }
   }
 
   #boundsOf(number: number): Statement {

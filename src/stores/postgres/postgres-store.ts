@@ -8,10 +8,11 @@ import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import { allPartitions, familyOf, partitionNumber } from '../partitions.ts'
-import { executionPartition } from '../store.ts'
+import { EVENT_SWEEP_MS, QUIET_SWEEP_MS, executionPartition } from '../store.ts'
 import type {
   Answer,
   Call,
+  EventHint,
   EventPage,
   FactKind,
   Partition,
@@ -195,8 +196,8 @@ export class PostgresStore implements Store {
     return stageIn(tx, this.#inbox.staging(number, call, stagedPayload(number)), this.#schema)
   }
 
-  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    return this.#use(() => this.#events.read(partitionNumber(partition), after, limit))
+  readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    return this.#use(() => this.#events.read(partitionNumber(partition), after, limit, hint))
   }
 
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
@@ -215,6 +216,11 @@ export class PostgresStore implements Store {
     if (this.#closing !== undefined) return () => undefined
     if (this.#isListening) this.#channel.listen()
     return this.#listeners.add(listener)
+  }
+
+  /** A process may end between a commit and its notification. */
+  eventSweepMs(): number {
+    return this.#isListening && this.#channel.isReliable ? QUIET_SWEEP_MS / 3 : EVENT_SWEEP_MS
   }
 
   report(): Promise<StoreReport> {
@@ -271,7 +277,9 @@ export class PostgresStore implements Store {
     try {
       return await using
     } catch (error) {
-      throw asEngineError(error)
+      const failure = asEngineError(error)
+      if (failure instanceof EngineError && failure.isRetryable) this.#channel.doubt()
+      throw failure
     } finally {
       this.#underWay.delete(using)
     }

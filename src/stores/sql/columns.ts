@@ -7,6 +7,7 @@ import { dueAt, publicState } from '../../kernel/index.ts'
 import type {
   Account,
   Attempt,
+  AuditEntry,
   Consumer,
   Budget,
   Charge,
@@ -298,6 +299,17 @@ const shapingKeyColumns: readonly Column<ShapingKey>[] = [
   { name: 'held_since', type: 'integer', value: (key) => key.heldSince },
 ]
 
+const auditEntryColumns: readonly Column<AuditEntry>[] = [
+  { name: 'sequence', type: 'integer', value: (entry) => entry.sequence },
+  { name: 'at', type: 'integer', value: (entry) => entry.at },
+  { name: 'credential', type: 'text', value: (entry) => entry.credential },
+  { name: 'role', type: 'text', value: (entry) => entry.role },
+  { name: 'namespace', type: 'text', value: (entry) => entry.namespace },
+  { name: 'action', type: 'text', value: (entry) => entry.action },
+  { name: 'reason', type: 'text', value: (entry) => entry.reason },
+  { name: 'status', type: 'integer', value: (entry) => entry.status },
+]
+
 /**
  * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
  * `record`.
@@ -330,6 +342,7 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   charge: chargeColumns,
   past_period: pastPeriodColumns,
   shaping_key: shapingKeyColumns,
+  audit_entry: auditEntryColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PARTITION, problemsOf, submit } from '../store.fixture.ts'
+import { backupFile } from './file/backup-file.ts'
 import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
@@ -114,6 +117,38 @@ test(
     expect((await store.readEvents(PARTITION, 0, 1)).lastSequence).toBe(dump.events.length)
   },
 )
+
+test('a backup beside writers is a whole store that has all that was acknowledged before it', async () => {
+  const writer = startWriter()
+  await untilAcknowledged(writer, 100)
+  const before = [...writer.acknowledged]
+
+  const copy = path.join(world.folder, 'copy.db')
+  const { bytes } = await backupFile(world.runtime, world.file, copy)
+
+  expect(bytes).toBe(statSync(copy).size)
+  expect(writer.child.exitCode).toBeNull()
+  const store = await world.open({ file: copy })
+  const dump = await store.dump(PARTITION)
+  const ids = new Set<string>(dump.records.map((record) => record.id))
+  expect(before.filter((id) => !ids.has(id))).toEqual([])
+  expect(problemsOf(dump)).toEqual([])
+})
+
+test('a backup replaces no file, and a failed one leaves none', async () => {
+  const copy = path.join(world.folder, 'copy.db')
+  await world.open()
+  writeFileSync(copy, 'of another program')
+
+  await expect(backupFile(world.runtime, world.file, copy)).rejects.toThrow('exists')
+  await expect(backupFile(world.runtime, world.file, path.join(world.folder, 'none', 'copy.db'))).rejects.toThrow(
+    'folder',
+  )
+  await expect(backupFile(world.runtime, copy, path.join(world.folder, 'other.db'))).rejects.toThrow('not a SQLite')
+
+  expect(readFileSync(copy, 'utf8')).toBe('of another program')
+  expect(readdirSync(world.folder).filter((name) => name.includes('partial') || name === 'other.db')).toEqual([])
+})
 
 test('a full disk is reported as such, and everything acknowledged before is there', async () => {
   const writer = startConfinedWriter(1_500)

@@ -5,7 +5,9 @@ import { virtualRuntime } from '../../runtime/index.ts'
 import { eventColumns, recordColumns } from '../sql/columns.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
 import { PARTITION, call, claim, claimAll, creation, kindsOf, problemsOf, run, submit } from '../store.fixture.ts'
+import { STORE_PARTITION, allPartitions } from '../partitions.ts'
 import type { Wake } from '../store.ts'
+import { WATCH_INTERVAL_MS } from './file/file-watch.ts'
 import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
@@ -235,6 +237,54 @@ test('a store is woken by writes of another store to the same file', async () =>
   await submit(writing)
 
   expect(await heard).toEqual({ partition: PARTITION, hasEvents: true })
+})
+
+test('a commit of another store without news wakes nothing', async () => {
+  const runtime = virtualRuntime()
+  const [writing, listening] = [await world.open(), await world.open({ runtime })]
+  await submit(writing)
+  const wakes: Wake[] = []
+  listening.onWake((wake) => wakes.push(wake))
+
+  const partitions = allPartitions(writing.settings)
+  await writing.run(STORE_PARTITION, [call('renewDuties', { engineId: 'other', ttlMs: 60_000, partitions })])
+  await writing.recordFacts('retired_key', ['k1'])
+  await runtime.advance(WATCH_INTERVAL_MS)
+  expect(wakes).toEqual([])
+
+  await submit(writing)
+  await runtime.advance(WATCH_INTERVAL_MS)
+  expect(wakes).toEqual([{ partition: PARTITION, hasEvents: true }])
+})
+
+test('a commit of another store that sets a timer without an event is news', async () => {
+  const runtime = virtualRuntime()
+  const [writing, listening] = [await world.open(), await world.open({ runtime })]
+  await submit(writing)
+  const { executions } = await run(writing, 'claimForWorker', claim())
+  const wakes: Wake[] = []
+  listening.onWake((wake) => wakes.push(wake))
+
+  for (let renewal = 1; renewal <= 2; renewal++) {
+    await run(writing, 'renewLease', { ...executions[0]!, leaseTtlMs: 60_000 * renewal })
+    await runtime.advance(WATCH_INTERVAL_MS)
+    expect(wakes).toHaveLength(renewal)
+  }
+})
+
+test('a commit while nothing listens does not wake a later listener', async () => {
+  const runtime = virtualRuntime()
+  const [writing, listening] = [await world.open(), await world.open({ runtime })]
+  listening.onWake(() => undefined)()
+  await submit(writing)
+  const wakes: Wake[] = []
+  listening.onWake((wake) => wakes.push(wake))
+  await runtime.advance(WATCH_INTERVAL_MS)
+  expect(wakes).toEqual([])
+
+  await submit(writing)
+  await runtime.advance(WATCH_INTERVAL_MS)
+  expect(wakes).toHaveLength(1)
 })
 
 test('a file is watched only while there are listeners', async () => {

@@ -9,9 +9,11 @@ import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import type { Synchronous } from './file/synchronous.ts'
 import { allPartitions } from '../partitions.ts'
+import { QUIET_SWEEP_MS } from '../store.ts'
 import type {
   Answer,
   Call,
+  EventHint,
   EventPage,
   FactKind,
   Partition,
@@ -24,6 +26,7 @@ import type {
 import { WakeListeners } from '../wake-listeners.ts'
 import { FileIdentity } from './file/file-identity.ts'
 import { FileLevel } from './file/file-level.ts'
+import { FileNews } from './file/file-news.ts'
 import { FileWatch, WATCH_INTERVAL_MS } from './file/file-watch.ts'
 import { MEMORY_FILE, openFile } from './file/file.ts'
 import type { OpenFile } from './file/file.ts'
@@ -53,6 +56,7 @@ export class SqliteStore implements Store {
   readonly #writes: WriteQueue
   /** Undefined in memory, where nothing else can write. */
   readonly #watch: FileWatch | undefined
+  readonly #news: FileNews | undefined
   readonly #identity: FileIdentity | undefined
   readonly #register: ProcessRegister | undefined
   readonly #guard: LevelGuard
@@ -76,7 +80,8 @@ export class SqliteStore implements Store {
     this.#identity = new FileIdentity(runtime, file.path)
     // The data version of the writer's connection changes only by commits of others. Its own commits wake listeners
     // directly.
-    this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#wakeAll())
+    this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#wakeOthers())
+    this.#news = new FileNews(file.writer, allPartitions(this.settings))
     this.#register = new ProcessRegister({
       place: new FileLevel(runtime, file.writer),
       guard: this.#guard,
@@ -100,8 +105,8 @@ export class SqliteStore implements Store {
     })
   }
 
-  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    return this.#use(() => this.#reader.readEvents(partition, after, limit))
+  readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    return this.#use(() => this.#reader.readEvents(partition, after, limit, hint))
   }
 
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
@@ -118,12 +123,19 @@ export class SqliteStore implements Store {
 
   onWake(listener: (wake: Wake) => void): () => void {
     if (this.#closing !== undefined) return () => undefined
+    // In this order, so that a commit between the two is news.
+    if (this.#listeners.size === 0) this.#news?.take()
     const remove = this.#listeners.add(listener)
     this.#watch?.start()
     return () => {
       remove()
       if (this.#listeners.size === 0) this.#watch?.stop()
     }
+  }
+
+  /** The data version of the file shows every commit of others. */
+  eventSweepMs(): number {
+    return QUIET_SWEEP_MS
   }
 
   report(): Promise<StoreReport> {
@@ -162,7 +174,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  #wakeAll(): void {
-    for (const partition of allPartitions(this.settings)) this.#listeners.notify({ partition, hasEvents: true })
+  /** Notifies listeners of commits of other connections. */
+  #wakeOthers(): void {
+    for (const partition of this.#news?.take() ?? []) this.#listeners.notify({ partition, hasEvents: true })
   }
 }

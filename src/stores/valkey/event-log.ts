@@ -1,8 +1,10 @@
 /** The event log of a partition: a list whose entries are numbered without gaps, from the first that was ever written. */
 import type { Instant } from '../../kernel/index.ts'
-import type { EventPage, Partition } from '../store.ts'
+import { EVENT_SCAN_MAX } from '../store.ts'
+import type { EventHint, EventPage, Partition } from '../store.ts'
 import type { FunctionLoader } from './library/function-loader.ts'
 import type { Keys } from './layout/keys.ts'
+import { textBytes, typeBytes } from './layout/record-bytes.ts'
 import { readEventValue } from './layout/stored-value.ts'
 import { storedForm } from './layout/stored-form.ts'
 
@@ -18,12 +20,16 @@ export class EventLog {
     this.#keys = keys
   }
 
-  async read(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    const reply = await this.#call('readLog', partition, [after, limit])
-    const [trimmed, count, events] = reply as [number, number, Buffer[]]
+  async read(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    const needles = hint === undefined ? [] : [EVENT_SCAN_MAX, typeBytes(hint.types), ...hint.texts.map(textBytes)]
+    const reply = await this.#call('readLog', partition, [after, limit, ...needles])
+    const [trimmed, count, events, places] = reply as [number, number, Buffer[], number[] | undefined]
     const first = Math.max(trimmed, after) + 1
     return {
-      events: events.map((bytes, i) => ({ sequence: first + i, ...readEventValue(bytes, storedForm) })),
+      events: events.map((bytes, i) => {
+        const place = places?.[i] ?? i + 1
+        return { sequence: first + place - 1, ...readEventValue(bytes, storedForm) }
+      }),
       firstSequence: trimmed + 1,
       lastSequence: trimmed + count,
     }
@@ -37,7 +43,7 @@ export class EventLog {
     }
   }
 
-  #call(name: 'readLog' | 'trimLog', partition: Partition, args: readonly number[]): Promise<unknown> {
+  #call(name: 'readLog' | 'trimLog', partition: Partition, args: readonly (number | Buffer)[]): Promise<unknown> {
     const keys = [this.#keys.partition(partition), this.#keys.channels(partition)]
     return this.#loader.call(this.#loader.library.functions[name], keys, args)
   }

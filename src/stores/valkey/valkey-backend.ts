@@ -2,7 +2,7 @@
 import type { LevelGuard } from '../level/store-level.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/commit/backend.ts'
 import { CallWriters } from './wire/call-writers.ts'
-import { blobKeys, readCommit, refusedLevel, writeCommit } from './wire/commit-call.ts'
+import { readCommit, refusedLevel, writeCommit } from './wire/commit-call.ts'
 import type { FunctionLoader } from './library/function-loader.ts'
 import type { Keys } from './layout/keys.ts'
 import { readLoad, writeLoad } from './wire/load-call.ts'
@@ -37,7 +37,7 @@ export class ValkeyBackend implements Backend {
     const { functions } = this.#loader.library
     const [reply, blobs] = await this.#writers.send(
       (writer) => writeCommit(writer, functions, this.#keys, commit, storedForm, this.#sender),
-      (call) => this.#loader.sendBehindRead(call, blobKeys(this.#keys, commit)),
+      (call) => this.#loader.sendBehindRead(call),
     )
     const level = refusedLevel(reply)
     if (level !== undefined) this.#guard.observe(level)

@@ -5,10 +5,12 @@ import type { Log, Runtime } from '../../runtime/index.ts'
 import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
+import { EVENT_SWEEP_MS, QUIET_SWEEP_MS } from '../store.ts'
 import type {
   Answer,
   AnswerListener,
   Call,
+  EventHint,
   EventPage,
   FactKind,
   Partition,
@@ -43,8 +45,8 @@ import { ValkeyBackend } from './valkey-backend.ts'
 import { ValkeyLevel } from './boot/valkey-level.ts'
 import { WakeChannel } from './notify/wake-channel.ts'
 
-/** A server works on one batch at a time: one is under way to it, one in it, one on its way back. */
-const BUSY_BATCHES_PER_SERVER = 3
+/** A server works on one batch at a time, and the client prepares another meanwhile. More batches would be smaller ones. */
+const BUSY_BATCHES_PER_SERVER = 2
 
 export interface ValkeyStoreOptions {
   readonly runtime: Runtime
@@ -199,9 +201,9 @@ export class ValkeyStore implements Store {
     return await this.#runWhenFull(partition, calls)
   }
 
-  async readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+  async readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
     this.#guard.check()
-    return await guarded(() => this.#events.read(partition, after, limit))
+    return await guarded(() => this.#events.read(partition, after, limit, hint))
   }
 
   async trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
@@ -230,6 +232,10 @@ export class ValkeyStore implements Store {
       remove()
       stop()
     }
+  }
+
+  eventSweepMs(partition: Partition): number {
+    return this.#channel.receivesEvents(partition) ? QUIET_SWEEP_MS : EVENT_SWEEP_MS
   }
 
   async report(): Promise<StoreReport> {

@@ -1,8 +1,8 @@
 /** The accounts of budgets: opened when a key is first used, and begun anew at the boundaries of their budget. */
-import { BUDGET_PERIOD_MAX } from '../../limits.ts'
-import type { Account, AccountRef, Amounts, Budget } from '../../model/budget-schema.ts'
+import { BUDGET_PERIOD_MAX, BUDGET_SWEEP_COUNT } from '../../limits.ts'
+import type { Account, AccountRef, Amounts, Budget, ParkedSpender } from '../../model/budget-schema.ts'
 import { accountId, budgetId, pastPeriodId } from '../../model/budget-ids.ts'
-import { gaugeId } from '../../model/indexes.ts'
+import { gaugeId, periodsIndex } from '../../model/indexes.ts'
 import type { Instant } from '../../model/records.ts'
 import { addAmounts } from '../../rules/budget-amounts.ts'
 import { boundaryBefore, heldUntilOf, limitOfBudget, presentAccount } from '../../rules/budget-state.ts'
@@ -11,6 +11,7 @@ import { expectAbsent } from '../expect-absent.ts'
 import { gaugeOf } from '../limits/gauges.ts'
 import { takeWakes } from '../limits/wakes.ts'
 import type { LimitWake } from '../limits/wakes.ts'
+import { takeFitting } from './parked.ts'
 
 /** A level of a tree, with its account as of now. */
 export interface Level {
@@ -62,18 +63,22 @@ function newAccount(tx: Tx, budget: Budget, id: string, key: string): Account {
     warned: undefined,
     createdAt: tx.now,
     holdCount: undefined,
+    chargedAt: undefined,
+    keptAt: undefined,
+    parked: undefined,
   }
 }
 
 /**
  * Returns all levels of a call, or the name of a budget that does not exist. An execution spends the budgets that it was submitted with,
- * also if one has got another parent since.
+ * also if one has got another parent since. Deleted ones count nothing.
  */
 export function levelsOf(tx: Tx, root: string, refs: readonly AccountRef[]): Level[] | string {
   const levels: Level[] = []
   for (const { name, key } of refs) {
     const budget = tx.get('budget', budgetId(root, name))
     if (budget === undefined) return name
+    if (budget.deletedAt !== undefined) continue
     const account = accountOf(tx, budget, key)
     levels.push({ budget, account, wasHeld: heldUntilOf(budget, account, tx.now) !== undefined })
   }
@@ -110,20 +115,32 @@ function keepPeriod(tx: Tx, budget: Budget, ended: Account, until: Instant): voi
   if (period > BUDGET_PERIOD_MAX && tx.has('past_period', old)) tx.remove('past_period', old)
 }
 
-/** Names the partitions whose blocked work has room now, if it had none before. The account is stored. */
-export function wakesOf(tx: Tx, { budget, account, wasHeld }: Level): BudgetWake[] {
-  if (!wasHeld || heldUntilOf(budget, account, tx.now) !== undefined) return []
-  return wakeKey(tx, budget, account.key)
+/** Removes an account after its past periods. Returns whether it is gone. */
+export function removeAccount(tx: Tx, account: Account): boolean {
+  const periods = tx.scan({ index: periodsIndex(account.id), limit: BUDGET_SWEEP_COUNT }, 'past_period')
+  for (const { id } of periods) tx.remove('past_period', id)
+  if (periods.length >= BUDGET_SWEEP_COUNT) return false
+  tx.remove('account', account.id)
+  return true
 }
 
-/** Names the partitions with work that waits for a key, and takes them from the line. */
-function wakeKey(tx: Tx, budget: Budget, key: string): BudgetWake[] {
-  if (tx.get('gauge', gaugeId(budget.id, key)) === undefined) return []
+/** Names the work that has room now: blocked work if it had none before, and delayed executions whose amounts fit. The account is stored. */
+export function wakesOf(tx: Tx, { budget, account, wasHeld }: Level): BudgetWake[] {
+  const isParkedIn = account.parked !== undefined
+  if ((!wasHeld && !isParkedIn) || heldUntilOf(budget, account, tx.now) !== undefined) return []
+  const fitting = takeFitting(budget, account, tx.now)
+  if (isParkedIn) tx.put(account)
+  return wasHeld || fitting.length > 0 ? wakeKey(tx, budget, account.key, fitting) : []
+}
+
+/** Names the partitions with work that waits for a key, and takes them from the line. Delayed executions are woken in any case. */
+export function wakeKey(tx: Tx, budget: Budget, key: string, delayed: readonly ParkedSpender[]): BudgetWake[] {
+  if (delayed.length === 0 && tx.get('gauge', gaugeId(budget.id, key)) === undefined) return []
   const limit = limitOfBudget(budget)
   const gauge = gaugeOf(tx, limit, key)
-  const wakes = takeWakes(limit, gauge, tx.now)
+  const wakes = takeWakes(limit, gauge, tx.now, delayed)
   if (wakes.length > 0) tx.put(gauge)
   const found: BudgetWake[] = []
-  for (const { partition, permits } of wakes) found.push({ name: budget.name, key, partition, permits })
+  for (const wake of wakes) found.push({ name: budget.name, key, ...wake })
   return found
 }

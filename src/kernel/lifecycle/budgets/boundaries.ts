@@ -1,6 +1,7 @@
-/** The boundaries of budgets, as time passes. */
-import { BUDGET_PLAN_RETRY_MS } from '../../limits.ts'
+/** What is due of budgets, as time passes: boundaries, and wakes of changes that their processes have not finished. */
+import { BUDGET_PLAN_RETRY_MS, WAKE_DELIVERY_MS } from '../../limits.ts'
 import type { Budget } from '../../model/budget-schema.ts'
+import type { Instant } from '../../model/records.ts'
 import { boundaryBefore, lacksBudgetBoundaries } from '../../rules/budget-state.ts'
 import type { Tx } from '../../tx.ts'
 import { emitBudgetChanged } from './budget-events.ts'
@@ -12,5 +13,11 @@ export function passBoundaries(tx: Tx, budget: Budget): void {
   budget.since = since
   budget.boundaries = budget.boundaries.filter((at) => at > tx.now)
   budget.planAt = lacksBudgetBoundaries(budget, tx.now) ? tx.now + BUDGET_PLAN_RETRY_MS : undefined
+  if (budget.wakeAt !== undefined && budget.wakeAt <= tx.now) budget.wakeAt = nextWake(tx, budget)
   tx.put(budget)
+}
+
+/** When the engine wakes the work of a change. Another one than before, so that a confirmation of an earlier change does not end it. */
+export function nextWake(tx: Tx, { wakeAt = 0 }: Budget): Instant {
+  return Math.max(tx.now + WAKE_DELIVERY_MS, wakeAt + 1)
 }

@@ -5,7 +5,7 @@ import type { ExecutionId } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
 /** What was done to a budget: the `effect` of its event. */
-export type BudgetEffect = 'defined' | 'changed' | 'frozen' | 'opened' | 'raised' | 'reset'
+export type BudgetEffect = 'defined' | 'changed' | 'frozen' | 'opened' | 'raised' | 'reset' | 'deleted'
 
 /** Returns a budget as the subject of an event, with its name in the place of an execution's id and the key in that of a task. */
 function budgetSubject({ name }: Budget, key: string): EventSubject {

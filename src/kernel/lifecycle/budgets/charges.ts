@@ -13,11 +13,10 @@ import type {
   TaskSum,
 } from '../../model/budget-schema.ts'
 import { budgetId, chargeId } from '../../model/budget-ids.ts'
-import type { Reservation } from '../../model/records.ts'
+import type { Instant, Reservation } from '../../model/records.ts'
 import { addAmounts, isExact, subtractAmounts, valueIn } from '../../rules/budget-amounts.ts'
-import { shortageOf } from '../../rules/budget-state.ts'
+import { nextReset, shortageOf } from '../../rules/budget-state.ts'
 import type { Shortage } from '../../rules/budget-state.ts'
-import { nextReset } from '../../rules/budget-state.ts'
 import type { Tx } from '../../tx.ts'
 import { accountOf, putAccount, wakesOf } from './accounts.ts'
 import type { BudgetWake, Level } from './accounts.ts'
@@ -64,6 +63,7 @@ export function recordCharge(tx: Tx, levels: readonly Level[], usage: Usage): Ov
     account.chargeCount = account.chargeCount + 1
     account.totalCount = account.totalCount + 1
     account.tasks = addToTasks(account.tasks, usage)
+    account.chargedAt = tx.now
     noteOverruns(tx, level, before, usage.amounts, overruns)
   }
   const { root, key, amounts, spender } = usage
@@ -88,7 +88,8 @@ export function recordCharge(tx: Tx, levels: readonly Level[], usage: Usage): Ov
 export function stillPassed(tx: Tx, charge: Charge): Overrun[] {
   const found: Overrun[] = []
   if (charge.hasPassed !== true) return found
-  for (const level of storedLevels(tx, charge)) for (const one of passedOf(tx, level, charge.amounts)) found.push(one)
+  for (const level of storedLevels(tx, charge, charge.at))
+    for (const one of passedOf(tx, level, charge.amounts)) found.push(one)
   return found
 }
 
@@ -235,20 +236,29 @@ export function putLevels(tx: Tx, levels: readonly Level[]): BudgetWake[] {
   return wakes
 }
 
-/** Returns the levels of a stored reservation or charge. Its budgets exist, because none is ever removed. */
-function storedLevels(tx: Tx, { id, root, accounts }: Pick<Reservation, 'id' | 'root' | 'accounts'>): Level[] {
+/**
+ * Returns the levels of a reservation or a charge that was stored at some time. An account that was removed since counts it no more, and
+ * neither does one that has taken its place.
+ */
+function storedLevels(
+  tx: Tx,
+  { id, root, accounts }: Pick<Reservation, 'id' | 'root' | 'accounts'>,
+  at: Instant,
+): Level[] {
   const levels: Level[] = []
   for (const { name, key } of accounts) {
     const budget = tx.get('budget', budgetId(root, name))
     if (budget === undefined) return tx.fault('an amount counts in a budget that does not exist', id)
-    levels.push({ budget, account: accountOf(tx, budget, key), wasHeld: true })
+    if (budget.deletedAt !== undefined) continue
+    const account = accountOf(tx, budget, key)
+    if (account.createdAt <= at) levels.push({ budget, account, wasHeld: true })
   }
   return levels
 }
 
 /** Ends a reservation: its amounts are free again. */
 export function endReservation(tx: Tx, reservation: Reservation): BudgetWake[] {
-  const levels = storedLevels(tx, reservation)
+  const levels = storedLevels(tx, reservation, reservation.createdAt)
   unhold(levels, reservation.amounts)
   tx.remove('reservation', reservation.id)
   return putLevels(tx, levels)
@@ -256,14 +266,11 @@ export function endReservation(tx: Tx, reservation: Reservation): BudgetWake[] {
 
 /** Removes a line of the ledger. The accounts remember how much of their sums is not in the ledger any more. */
 export function removeCharge(tx: Tx, charge: Charge): void {
-  const levels = storedLevels(tx, charge)
-  for (let i = 0; i < levels.length; i++) {
-    const level = levels[i]
-    const part = charge.accounts[i]
-    if (level === undefined || part === undefined) continue
-    const { account } = level
+  const levels = storedLevels(tx, charge, charge.at)
+  for (const { account } of levels) {
+    const part = charge.accounts.find(({ name, key }) => name === account.name && key === account.key)
     account.removed = addAmounts(account.removed, charge.amounts)
-    if (part.period === account.period) account.removedNow = addAmounts(account.removedNow, charge.amounts)
+    if (part?.period === account.period) account.removedNow = addAmounts(account.removedNow, charge.amounts)
   }
   tx.remove('charge', charge.id)
   for (const { budget, account } of levels) putAccount(tx, budget, account)

@@ -129,19 +129,26 @@ export function withFollowUpBegun(flow: Flow): Flow {
  * way. Writes nothing.
  */
 function refuseGraph(tx: Tx, flow: Flow, { nodes, edges, ...input }: FollowUpInput): GraphRefusal | undefined {
-  const graph = newGraph(newFlow(tx.now, input, { phase: 'held', until: undefined }, undefined))
   const isTaken = (id: string) => {
     const existing = tx.get('execution', id)
     return existing !== undefined && existing.removed === undefined && existing.member?.flowId !== flow.id
   }
+  const creates = nodes.map(({ create }) => create)
+  return refuseHeldNodes(tx, nodes) ?? refuseQueues(tx, creates) ?? refuseBadGraph(tx, input, { nodes, edges }, isTaken)
+}
+
+/** Refuses a graph that could not be created as one flow, whenever that is. Writes nothing. */
+export function refuseBadGraph(
+  tx: Tx,
+  input: FlowInput,
+  { nodes, edges }: GraphPart,
+  isTaken: (id: string) => boolean,
+): GraphRefusal | undefined {
+  const graph = newGraph(newFlow(tx.now, input, { phase: 'held', until: undefined }, undefined))
   const refusal =
-    refuseHeldNodes(tx, nodes) ??
-    addNodes(tx, graph, nodes, isTaken) ??
-    refuseQueues(tx, graph.created) ??
-    refuseForeign(graph.byId, edges) ??
-    checkEdges(tx, graph, edges)
+    addNodes(tx, graph, nodes, isTaken) ?? refuseForeign(graph.byId, edges) ?? checkEdges(tx, graph, edges)
   if (refusal !== undefined || graph.flow.shortGroupCount === 0) return refusal
-  return refused('unreachable_quorum', { flowId: flow.id, nodes: shortNodes(graph) })
+  return refused('unreachable_quorum', { flowId: input.flowId, nodes: shortNodes(graph) })
 }
 
 /** An edge from a member of the present run would lead from nothing. */

@@ -1,5 +1,5 @@
 /** Builds the record of a new flow from its input. */
-import type { Flow, FlowId, FlowState, Instant, OutcomeRule, Submission, Tag } from '../../model/records.ts'
+import type { Flow, FlowId, FlowState, Instant, LimitRef, OutcomeRule, Submission, Tag } from '../../model/records.ts'
 import { longerThanRetention } from '../new-execution.ts'
 import { mergeTags } from '../../rules/tags.ts'
 import { noMembers } from '../../rules/flow-state.ts'
@@ -16,6 +16,10 @@ export interface FlowInput {
   readonly retentionMs: number
   /** How long after its end the id stays taken, if that is longer than the retention. */
   readonly dedupeMs?: number | undefined
+  /** Budgets that every member spends that is added later. */
+  readonly budgets?: readonly LimitRef[] | undefined
+  /** The schedule that creates it. */
+  readonly schedule?: Flow['schedule']
 }
 
 export function newFlow(now: Instant, input: FlowInput, state: FlowState, submission: Submission | undefined): Flow {
@@ -51,5 +55,8 @@ export function newFlow(now: Instant, input: FlowInput, state: FlowState, submis
     run: undefined,
     inputSlot: undefined,
     pastRequests: undefined,
+    budgets: input.budgets,
+    schedule: input.schedule,
+    awaitedBy: undefined,
   }
 }

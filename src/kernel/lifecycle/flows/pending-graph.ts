@@ -1,4 +1,4 @@
-/** The graph of a follow-up while it waits in the record of its flow, and its way back to nodes and edges. */
+/** A graph that waits in a record, as that of a follow-up or a schedule, and its way back to nodes and edges. */
 import { payloadKeyOf } from '../../model/blob-keys.ts'
 import { FOLLOW_UP_RESERVE } from '../../limits.ts'
 import type { Flow, PendingEdge, PendingGraph, PendingNode } from '../../model/records.ts'
@@ -92,7 +92,7 @@ function nodeInputOf(flow: Flow, node: PendingNode): NodeInput {
   const { name, policy, hasCondition, payload, ...create } = node
   return {
     name,
-    create: { ...create, namespace: flow.namespace },
+    create: { ...create, namespace: flow.namespace, schedule: flow.schedule },
     policy,
     hasCondition: hasCondition ? true : undefined,
     stored: { payload, slot: flow.run },

@@ -7,15 +7,18 @@ import type { Tx } from '../../tx.ts'
 import { isMailbox, journalOf, stepKey } from '../../rules/journal-ids.ts'
 import { closeWaitpoints } from './waitpoint-records.ts'
 
-export interface Answer {
+export interface StepAnswer {
   readonly how: Exclude<WaitEnd, 'ended'>
-  readonly cause: ResumeCause
   readonly by: string | undefined
   readonly reason: string | undefined
 }
 
+export interface Answer extends StepAnswer {
+  readonly cause: ResumeCause
+}
+
 /** Closes an answered wait, and the waitpoints opened for it. Puts the step; the caller puts the execution. */
-export function closeWait(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
+export function closeWait(tx: Tx, execution: Execution, step: Step, answer: StepAnswer): void {
   closeStep(tx, step, answer.how, answer)
   const own: string[] = []
   for (const target of step.wait?.targets ?? []) if (!isMailbox(target)) own.push(target)

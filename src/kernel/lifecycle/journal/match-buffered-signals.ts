@@ -1,5 +1,6 @@
 /** Matches signals that arrived before a wait against its condition, in the order of arrival, until it is met. */
 import { bufferedSignalsIndex, signalsIndex } from '../../model/indexes.ts'
+import type { Amounts } from '../../model/budget-schema.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
 import { LINK_SIGNAL_MAX, SIGNAL_MAX, TARGET_BUFFERED_MAX } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
@@ -13,6 +14,7 @@ export interface WaitInput {
   readonly onTimeout: TimeoutBehaviour
   readonly resumeDelayMs?: number | undefined
   readonly remindEveryMs?: number | undefined
+  readonly asks?: Amounts | undefined
 }
 
 /** A new wait, and the buffered signals that counted for it. */
@@ -45,6 +47,7 @@ export function matchBufferedSignals(
     satisfiers: [],
     closer: undefined,
     isEscalated: false,
+    asks: input.asks,
   }
   const buffers: OrderedSignal[][] = [inOrder(earlier)]
   for (const waitpoint of targets.waitpoints) {

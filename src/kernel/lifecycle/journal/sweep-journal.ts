@@ -7,7 +7,7 @@ import { SWEEP_PAGE_COUNT } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { releaseChild } from '../children/child-records.ts'
-import { removeStream } from './stream-records.ts'
+import { removeStreams } from './stream-records.ts'
 import { scopeIn, scopeOf } from '../../rules/journal-ids.ts'
 
 /** Runs one step of the sweep, and leaves room for the caller to put the execution. */
@@ -44,7 +44,7 @@ export function removeJournal(tx: Tx, execution: Execution): boolean {
 }
 
 function removeScope(tx: Tx, scope: string, { hasStreams }: Journal): boolean {
-  if (hasStreams === true && !removeStream(tx, scope, SWEEP_RESERVE)) return false
+  if (hasStreams === true && !removeStreams(tx, scope, SWEEP_RESERVE)) return false
   for (const id of removable(tx, signalsIndex(scope))) {
     if (tx.has('signal', id)) tx.remove('signal', id)
     tx.forget(signalPayloadKey(id))

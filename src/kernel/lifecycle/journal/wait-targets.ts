@@ -32,13 +32,15 @@ export interface WaitRequest {
   readonly opens: readonly string[]
   /** Whether the wait was started before and was closed by the end of its execution. */
   readonly isKnown: boolean
+  /** Whether it is the question of a budget. No signal that arrived before it answers it, and no link that was made before it. */
+  readonly isQuestion: boolean
 }
 
 /** Finds the state of each target of a wait. Writes nothing. */
 export function waitTargetsOf(
   tx: Tx,
   execution: Execution,
-  { targets, opens, isKnown }: WaitRequest,
+  { targets, opens, isKnown, isQuestion }: WaitRequest,
 ): WaitTargets | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
   const journal = execution.journal
   const ids: string[] = []
@@ -54,6 +56,10 @@ export function waitTargetsOf(
     waitpoints,
   }
   for (const target of targets) {
+    if (isQuestion && !isMailbox(target)) {
+      found.fresh.push(target)
+      continue
+    }
     const open = openWaitpointOf(journal, target)
     if (isMailbox(target) || (open !== undefined && !hasExpired(open, tx.now))) {
       found.live.push(target)

@@ -2,6 +2,8 @@
 import { CLAIM_PERMIT_MAX } from '../../limits.ts'
 import { isBudgetId } from '../../model/budget-ids.ts'
 import { gateId, gatedIndex } from '../../model/indexes.ts'
+import { laneSettingsId } from '../../model/lane-names.ts'
+import type { NamedLane } from '../../model/lane-names.ts'
 import type { Gate } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Execution, LimitRef } from '../../model/records.ts'
@@ -14,7 +16,7 @@ import type { LimitKey } from './gauges.ts'
 const NO_LIMITS: readonly LimitRef[] = []
 
 /** Permits of one key and weight that the process of a claim holds and does not use. */
-export interface PermitsAtHand extends Omit<LimitRef, 'instead'> {
+export interface PermitsAtHand extends Omit<LimitRef, 'instead' | 'budget'> {
   readonly count: number
   /** Whether executions that the gate of the key blocks are claimed too. */
   readonly takesBlocked?: boolean | undefined
@@ -46,24 +48,27 @@ export type Admission =
   | { readonly kind: 'unadmitted' }
   | { readonly kind: 'blocked'; readonly gate: Gate }
 
+const ADMITTED: Admission = { kind: 'admitted' }
+
 /** Decides about one execution. One that undoes its steps is not limited. */
 export function admissionOf(tx: Tx, execution: Execution, hand: Hand): Admission {
   const limits = limitsOf(tx, execution)
-  if (limits.length === 0) return { kind: 'admitted' }
-  const places: number[] = []
-  for (const needed of limits) {
-    const place = placeIn(hand, needed)
-    if (place !== undefined) places.push(place)
-  }
-  if (places.length === limits.length) {
-    for (const place of places) hand.used[place] = (hand.used[place] ?? 0) + 1
-    return { kind: 'admitted' }
-  }
+  if (limits.length === 0 || usePermits(hand, limits)) return ADMITTED
   notePassed(tx, execution, hand)
   const gate =
     gateBefore(tx, execution, limits, (needed) => placeIn(hand, needed) !== undefined) ??
     closeExhausted(tx, execution, limits, hand)
   return gate === undefined ? { kind: 'unadmitted' } : { kind: 'blocked', gate }
+}
+
+/** Uses a permit of each limit, if all are at hand. Limits differ in their names or keys, so no two use the same one. */
+function usePermits(hand: Hand, limits: readonly LimitRef[]): boolean {
+  for (const needed of limits) if (placeIn(hand, needed) === undefined) return false
+  for (const needed of limits) {
+    const place = placeIn(hand, needed)
+    if (place !== undefined) hand.used[place] = (hand.used[place] ?? 0) + 1
+  }
+  return true
 }
 
 /** A gate that has released an execution may block others still. */
@@ -111,29 +116,58 @@ export function limitsOf(tx: Tx, execution: Execution): readonly LimitRef[] {
   if (unwinding !== undefined) return NO_LIMITS
   const limits = allLimitsOf(tx, execution)
   if (next !== 'continue') return limits
-  return limits.map(({ limit, key, instead }) => ({ limit, key, weight: 0, instead }))
+  return limits.map(({ limit, key, instead, budget }) => ({ limit, key, weight: 0, instead, budget }))
 }
 
-/** Its own limits, and that of its lane. */
-function allLimitsOf(tx: Tx, { lane, limits = NO_LIMITS }: Execution): readonly LimitRef[] {
-  if (tx.get('lane', lane)?.limit === undefined) return limits
-  return limits.concat([{ limit: laneLimitName(lane), key: '', weight: 1, instead: undefined }])
+/** Its own limits, and that of its lane in its namespace. */
+function allLimitsOf(tx: Tx, execution: Execution): readonly LimitRef[] {
+  const limits = sharedLimitsOf(execution)
+  const settings = tx.get('lane', laneSettingsId(execution.lane, execution.namespace))
+  return settings?.limit === undefined ? limits : limits.concat([laneLimitOf(execution)])
+}
+
+/** No other execution uses up an account of its own before it starts. */
+export function sharedLimitsOf({ limits = NO_LIMITS }: Execution): readonly LimitRef[] {
+  return limits.some(isOwn) ? limits.filter((needed) => !isOwn(needed)) : limits
+}
+
+function isOwn({ budget }: LimitRef): boolean {
+  return budget === 'own' || budget === 'own_inherited'
+}
+
+export function laneLimitOf({ lane, namespace }: NamedLane): LimitRef {
+  return { limit: laneLimitName(lane, namespace), key: '', weight: 1, instead: undefined, budget: undefined }
 }
 
 /** Returns what an execution needs of a limit, also if the limit of its lane was removed since its claim. */
 export function neededOf(execution: Execution, limit: string, key: string): LimitRef | undefined {
   for (const needed of execution.limits ?? NO_LIMITS) if (needed.limit === limit && needed.key === key) return needed
-  const isOfLane = limit === laneLimitName(execution.lane) && key === ''
-  return isOfLane ? { limit, key, weight: 1, instead: undefined } : undefined
+  const isOfLane = limit === laneLimitName(execution.lane, execution.namespace) && key === ''
+  return isOfLane ? laneLimitOf(execution) : undefined
 }
 
-const NO_BUDGETS: readonly LimitKey[] = []
+/** A key of a budget that an execution spends. */
+export interface BudgetKey extends LimitKey {
+  /** Its children spend it too. */
+  readonly isInherited: boolean
+}
 
-/** The keys of budgets that an execution spends. */
-export function budgetsOf({ limits }: Execution): readonly LimitKey[] {
+const NO_BUDGETS: readonly BudgetKey[] = []
+
+/** The keys of budgets that an execution spends. A later run of the same id has accounts of its own, too. */
+export function budgetsOf({ id, run = 0, limits }: Execution): readonly BudgetKey[] {
   if (limits === undefined) return NO_BUDGETS
-  const budgets: LimitKey[] = []
-  for (const { limit, key } of limits) if (isBudgetId(limit)) budgets.push({ limit, key })
+  const own = run === 0 ? id : `${id}.${run}`
+  const budgets: BudgetKey[] = []
+  for (const needed of limits) {
+    const { limit, key, budget } = needed
+    if (!isBudgetId(limit)) continue
+    budgets.push({
+      limit,
+      key: isOwn(needed) ? own : key,
+      isInherited: budget === 'inherited' || budget === 'own_inherited',
+    })
+  }
   return budgets
 }
 

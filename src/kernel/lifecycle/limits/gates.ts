@@ -1,5 +1,6 @@
 /** Gates: a gate blocks the executions of one key of a limit in one partition, and releases as many as there may be permits. */
-import { GATE_RELEASE_MAX, GATE_WAIT_MAX_MS, LIMIT_PROBE_MS } from '../../limits.ts'
+import { BUDGET_GATE_WAIT_MAX_MS, GATE_RELEASE_MAX, GATE_WAIT_MAX_MS, LIMIT_PROBE_MS } from '../../limits.ts'
+import { isBudgetId } from '../../model/budget-ids.ts'
 import { gateId, gatedIndex } from '../../model/indexes.ts'
 import type { Gate, LimitCause } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
@@ -19,8 +20,8 @@ export interface Closing {
 /** Closes the gate of a key, or leaves it closed. A gate that is closed already opens at the earlier of both times. */
 export function closeGate(tx: Tx, { limit, key, cause, retryAfterMs }: Closing): Gate {
   const id = gateId(limit, key)
-  const waitMs = Math.max(1, Math.min(retryAfterMs ?? LIMIT_PROBE_MS, GATE_WAIT_MAX_MS))
   const found = tx.get('gate', id)
+  const waitMs = Math.max(1, Math.min(retryAfterMs ?? LIMIT_PROBE_MS, longestWait(tx, limit, found)))
   const gate: Gate = found ?? {
     type: 'gate',
     id,
@@ -32,9 +33,22 @@ export function closeGate(tx: Tx, { limit, key, cause, retryAfterMs }: Closing):
     createdAt: tx.now,
   }
   gate.cause = cause
-  gate.until = Math.min(gate.until, tx.now + waitMs)
+  // The probe of a budget has been answered, so that no other is needed soon. A gate that is being opened stays so.
+  const isAnswered = found !== undefined && isBudgetId(limit) && gate.permits === 1 && gate.until > tx.now
+  gate.until = isAnswered ? tx.now + waitMs : Math.min(gate.until, tx.now + waitMs)
   tx.put(gate)
   return gate
+}
+
+/** A budget is asked ever more seldom, because what gives it room opens its gates: each time after as long as the gate has existed. */
+function longestWait(tx: Tx, limit: string, gate: Gate | undefined): number {
+  if (!isBudgetId(limit) || gate === undefined) return GATE_WAIT_MAX_MS
+  return Math.min(Math.max(GATE_WAIT_MAX_MS, tx.now - gate.createdAt), BUDGET_GATE_WAIT_MAX_MS)
+}
+
+/** Returns the longest time that the gate of a key may wait. */
+export function gateWaitMax(limit: string): number {
+  return isBudgetId(limit) ? BUDGET_GATE_WAIT_MAX_MS : GATE_WAIT_MAX_MS
 }
 
 /** Returns the first gate that blocks an execution, unless the gate has released it, or the caller has a permit. */
@@ -67,7 +81,9 @@ export function releaseBehind(tx: Tx, gate: Gate, permits: number): number {
     passGate(tx, execution, gate.id)
     released = released + 1
   }
-  if (entries.length <= count) {
+  // The gate of a budget outlives a probe, and with it how long it has asked in vain.
+  const isProbe = isBudgetId(gate.limit) && permits === 1 && entries.length > 0
+  if (entries.length <= count && !isProbe) {
     tx.remove('gate', gate.id)
     return released
   }

@@ -56,6 +56,8 @@ function storedGauge(tx: Tx, limit: Limit, key: string): Gauge {
       runners: undefined,
       heldBy: undefined,
       heldReason: undefined,
+      owed: undefined,
+      wakeAt: undefined,
     }
   }
   found.window = trimWindow(found.window, windowMs, tx.now)

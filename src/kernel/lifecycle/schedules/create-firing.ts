@@ -1,24 +1,23 @@
 /** Creates the execution of a firing, with the settings and the input that the schedule stores. */
 import { payloadKeyOf, scheduleInputKey } from '../../model/blob-keys.ts'
-import type { ExecutionId, FiringCause, Instant, Schedule } from '../../model/records.ts'
-import type { ScheduledWork, SkipReason } from '../../model/schedule-schema.ts'
+import type { ExecutionId, FiringCause, Schedule } from '../../model/records.ts'
+import type { PlannedFiring, ScheduledWork, SkipReason } from '../../model/schedule-schema.ts'
 import type { Tx } from '../../tx.ts'
 import { refuseHeld } from '../lanes.ts'
 import { newExecution } from '../new-execution.ts'
 import type { CreateInput } from '../new-execution.ts'
 import { enterQueue, refuseQueues } from '../queues.ts'
 
-export interface Firing {
-  readonly executionId: ExecutionId
-  readonly at: Instant
+export interface Firing extends PlannedFiring {
   readonly cause: FiringCause
 }
 
-/** `exists`: the boundary has an execution already, which an earlier schedule of the name or a backfill has created. */
+/** `exists`: the boundary has an execution or a flow already, which an earlier schedule of the name or a backfill has created. */
 export type FiringResult =
   'created' | 'exists' | Extract<SkipReason, 'lane_draining' | 'lane_disabled' | 'too_many_needs'>
 
-export function createFiring(tx: Tx, schedule: Schedule, { executionId, at, cause }: Firing): FiringResult {
+export function createFiring(tx: Tx, schedule: Schedule, { executionId: id, at, cause }: Firing): FiringResult {
+  const executionId = id as ExecutionId
   if (tx.has('execution', executionId)) return 'exists'
   const input: CreateInput = {
     ...workSettings(schedule.work),

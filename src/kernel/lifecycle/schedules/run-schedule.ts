@@ -3,12 +3,14 @@
  * however many engines find it due, and a crash leaves the schedule before it or after it.
  */
 import { SCHEDULE_OPEN_MAX, SCHEDULE_PLAN_RETRY_MS, SCHEDULE_QUEUE_MAX } from '../../limits.ts'
-import type { Execution, FiringCause, Schedule } from '../../model/records.ts'
+import type { FiringCause, Schedule } from '../../model/records.ts'
 import type { PlannedFiring, SkipReason } from '../../model/schedule-schema.ts'
 import { lacksBoundaries, scheduleDueAt, verdictOf } from '../../rules/schedule-state.ts'
 import type { Tx } from '../../tx.ts'
 import { createFiring } from './create-firing.ts'
+import { createFlow } from './create-flow-firing.ts'
 import { awaitEnds, cancelOpen, readOpen } from './overlap.ts'
+import type { Fired } from './overlap.ts'
 import { emitSkipped } from './schedule-events.ts'
 
 /** Handles what is due of a schedule: one boundary, one firing that waited, or the lack of boundaries. */
@@ -101,7 +103,7 @@ function fireWaiting(tx: Tx, schedule: Schedule): void {
 }
 
 /** Returns the firings that stand in the way, cancelled if the schedule cancels them; undefined if there was no room for that. */
-function earlierOpen(tx: Tx, schedule: Schedule): Execution[] | undefined {
+function earlierOpen(tx: Tx, schedule: Schedule): Fired[] | undefined {
   const open = readOpen(tx, schedule)
   if (schedule.overlap === 'allow') return []
   if (schedule.overlap !== 'cancel_previous' || open.length === 0) return open
@@ -109,9 +111,12 @@ function earlierOpen(tx: Tx, schedule: Schedule): Execution[] | undefined {
   return cancelled === 'short_of_room' ? undefined : readOpen(tx, schedule)
 }
 
-/** Creates the execution of a boundary, or of a call by hand. */
-export function fire(tx: Tx, schedule: Schedule, { at, executionId }: PlannedFiring, cause: FiringCause): void {
-  const result = createFiring(tx, schedule, { at, executionId, cause })
+/** Creates the execution or the flow of a boundary, or of a call by hand. */
+export function fire(tx: Tx, schedule: Schedule, planned: PlannedFiring, cause: FiringCause): void {
+  const { at, executionId } = planned
+  const firing = { ...planned, cause }
+  const { flow } = schedule
+  const result = flow === undefined ? createFiring(tx, schedule, firing) : createFlow(tx, schedule, flow, firing)
   if (result === 'exists') return
   if (result !== 'created') {
     schedule.skipped = { at, skippedAt: tx.now, reason: result }

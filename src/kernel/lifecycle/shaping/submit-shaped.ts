@@ -98,6 +98,7 @@ function keptFor(leastMs: number, input: CreateInput): CreateInput {
     cancelled: atLeast(retentions.cancelled),
     expired: atLeast(retentions.expired),
     skipped: atLeast(retentions.skipped),
+    keep: undefined,
   }
   return { ...input, retentionMs: Math.max(retentionMs, leastMs), retentions: longer }
 }

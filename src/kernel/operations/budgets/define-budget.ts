@@ -7,6 +7,7 @@ import type { Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { equalAmounts } from '../../rules/budget-amounts.ts'
+import { nextWake } from '../../lifecycle/budgets/boundaries.ts'
 import { boundaryBefore, lacksBudgetBoundaries, lastBoundary } from '../../rules/budget-state.ts'
 import type { Tx } from '../../tx.ts'
 
@@ -22,6 +23,10 @@ export interface DefineBudgetInput extends BudgetName {
   readonly soft: Amounts
   readonly onBreach: BreachPolicy
   readonly period?: BudgetPeriod | undefined
+  /** The children of an execution spend it too. */
+  readonly isInherited?: boolean | undefined
+  /** Each execution has an account of its own. */
+  readonly isPerExecution?: boolean | undefined
   /** The next boundaries of the period, ascending. */
   readonly boundaries: readonly Instant[]
   readonly by?: string | undefined
@@ -42,17 +47,18 @@ export function defineBudget(tx: Tx, input: DefineBudgetInput): DefineBudgetResu
   const { root, name, parent } = input
   const existing = tx.get('budget', budgetId(root, name))
   const isManual = input.isDeclared === true ? undefined : true
-  if (existing !== undefined && isManual === undefined && existing.isManual === true) {
+  if (existing !== undefined && isManual === undefined && isKept(existing)) {
     return { kind: 'budget_kept', budget: existing }
   }
   const isSettled = isManual === undefined || existing?.isManual === true
-  if (existing !== undefined && isSettled && isSame(existing, input)) {
+  if (existing !== undefined && existing.deletedAt === undefined && isSettled && isSame(existing, input)) {
     return { kind: 'already_satisfied', budget: existing }
   }
   const refusal = refuseParent(tx, root, name, parent)
   if (refusal !== undefined) return refusal
 
-  const isSamePeriod = existing !== undefined && isEqualPeriod(existing.period, input.period)
+  const isSamePeriod =
+    existing !== undefined && existing.deletedAt === undefined && isEqualPeriod(existing.period, input.period)
   const boundaries = isSamePeriod ? existing.boundaries : input.boundaries.slice(0, BUDGET_PLAN_MAX)
   const budget: Budget = {
     type: 'budget',
@@ -69,12 +75,16 @@ export function defineBudget(tx: Tx, input: DefineBudgetInput): DefineBudgetResu
     since: isSamePeriod ? existing.since : existing === undefined ? undefined : boundaryBefore(existing, tx.now),
     planAt: undefined,
     version: (existing?.version ?? 0) + 1,
-    createdAt: existing?.createdAt ?? tx.now,
+    createdAt: existing === undefined || existing.deletedAt !== undefined ? tx.now : existing.createdAt,
     changedAt: tx.now,
     changedBy: input.by,
     isManual,
     changeReason: input.reason,
     freeze: existing?.freeze,
+    isInherited: input.isInherited,
+    isPerExecution: input.isPerExecution,
+    deletedAt: undefined,
+    wakeAt: existing === undefined ? undefined : nextWake(tx, existing),
   }
   if (lacksBudgetBoundaries(budget, tx.now)) budget.planAt = tx.now
   tx.put(budget)
@@ -83,8 +93,13 @@ export function defineBudget(tx: Tx, input: DefineBudgetInput): DefineBudgetResu
   return { kind: existing === undefined ? 'budget_defined' : 'budget_changed', budget }
 }
 
+function isKept({ isManual, deletedAt }: Budget): boolean {
+  return isManual === true || deletedAt !== undefined
+}
+
 function isSame(budget: Budget, input: DefineBudgetInput): boolean {
   if (budget.parent !== input.parent || budget.onBreach !== input.onBreach) return false
+  if (budget.isInherited !== input.isInherited || budget.isPerExecution !== input.isPerExecution) return false
   if (!equalAmounts(budget.hard, input.hard) || !equalAmounts(budget.soft, input.soft)) return false
   return isEqualPeriod(budget.period, input.period)
 }
@@ -104,7 +119,7 @@ function refuseParent(
   for (let level = 1; above !== undefined; level++) {
     if (level >= BUDGET_LEVEL_MAX || above === name) return refused('budget_tree_too_deep', { limit: BUDGET_LEVEL_MAX })
     const budget = tx.get('budget', budgetId(root, above))
-    if (budget === undefined) return refused('budget_not_found', { name: above })
+    if (budget === undefined || budget.deletedAt !== undefined) return refused('budget_not_found', { name: above })
     above = budget.parent
   }
   return undefined
@@ -123,7 +138,7 @@ export type PlanBudgetResult = { readonly kind: 'budget_planned' | 'plan_outdate
 /** Stores the next boundaries of a budget, which a process with a calendar has computed. */
 export function planBudget(tx: Tx, input: PlanBudgetInput): PlanBudgetResult {
   const budget = tx.get('budget', budgetId(input.root, input.name))
-  if (budget === undefined) return refused('budget_not_found', { name: input.name })
+  if (budget === undefined || budget.deletedAt !== undefined) return refused('budget_not_found', { name: input.name })
   const isCurrent = isEqualPeriod(budget.period, input.period) && lastBoundary(budget, tx.now) === input.after
   if (!isCurrent || !lacksBudgetBoundaries(budget, tx.now)) return { kind: 'plan_outdated' }
 

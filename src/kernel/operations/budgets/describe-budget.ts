@@ -26,9 +26,10 @@ export interface ListBudgetsResult {
 
 export function listBudgets(tx: Tx, input: ListBudgetsInput): ListBudgetsResult {
   const range = listBudgetsRange(input)
-  const budgets = tx.scan(range, 'budget')
-  const last = budgets[budgets.length - 1]
-  return { kind: 'budgets_listed', budgets, cursor: budgets.length < range.limit ? undefined : last?.id, at: tx.now }
+  const page = tx.scan(range, 'budget')
+  const last = page[page.length - 1]
+  const budgets = page.filter(({ deletedAt }) => deletedAt === undefined)
+  return { kind: 'budgets_listed', budgets, cursor: page.length < range.limit ? undefined : last?.id, at: tx.now }
 }
 
 export function listBudgetsRange({ cursor, limit }: ListBudgetsInput): Range {
@@ -56,7 +57,7 @@ export type DescribeBudgetResult =
 
 export function describeBudget(tx: Tx, input: DescribeBudgetInput): DescribeBudgetResult {
   const budget = tx.get('budget', budgetId(input.root, input.name))
-  if (budget === undefined) return refused('budget_not_found', { name: input.name })
+  if (budget === undefined || budget.deletedAt !== undefined) return refused('budget_not_found', { name: input.name })
   const isOne = input.key !== undefined
   const range = accountsRange(input)
   const stored = isOne ? tx.getMany('account', [keyId(input)]) : tx.scan(range, 'account')

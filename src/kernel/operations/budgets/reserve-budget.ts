@@ -10,12 +10,13 @@ import {
 import type { Overrun, Usage } from '../../lifecycle/budgets/charges.ts'
 import { levelsOf, putAccount } from '../../lifecycle/budgets/accounts.ts'
 import type { BudgetWake } from '../../lifecycle/budgets/accounts.ts'
-import { RESERVATION_RENEW_MAX, RESERVATION_TTL_MAX_MS } from '../../limits.ts'
+import { BUDGET_PAGE_MAX, RESERVATION_RENEW_MAX, RESERVATION_TTL_MAX_MS } from '../../limits.ts'
 import { chargeId } from '../../model/budget-ids.ts'
-import type { Instant } from '../../model/records.ts'
+import { reservationsIndex } from '../../model/indexes.ts'
+import type { ExecutionId, Instant, Reservation } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
+import type { Range, Tx } from '../../tx.ts'
 
 export interface ReserveInput extends Usage {
   /** How long the reservation lasts without a renewal. */
@@ -106,4 +107,30 @@ export function renewReservations(tx: Tx, input: RenewReservationsInput): RenewR
     tx.put(reservation)
   }
   return { kind: 'reservations_renewed', isHeld }
+}
+
+export interface ReadReservationsInput {
+  /** The execution whose handler has reserved. */
+  readonly reservedBy: ExecutionId
+  /** The reservation after which the page begins. */
+  readonly cursor?: string | undefined
+}
+
+export interface ReadReservationsResult {
+  readonly kind: 'reservations_read'
+  readonly reservations: Reservation[]
+  readonly cursor: string | undefined
+}
+
+export function readReservations(tx: Tx, input: ReadReservationsInput): ReadReservationsResult {
+  const range = reservationsRange(input)
+  const reservations = tx.scan(range, 'reservation')
+  const last = reservations[reservations.length - 1]
+  const cursor = reservations.length < range.limit ? undefined : last?.id
+  return { kind: 'reservations_read', reservations, cursor }
+}
+
+export function reservationsRange({ reservedBy, cursor }: ReadReservationsInput): Range {
+  const from = cursor === undefined ? undefined : { score: 0, id: cursor }
+  return { index: reservationsIndex(reservedBy), from, limit: BUDGET_PAGE_MAX }
 }

@@ -59,7 +59,10 @@ function count(tx: Tx, usage: Usage, reservation: Reservation | undefined): Coun
   if (!fitsSums(levels, usage.amounts)) return refused('amount_too_large', {})
 
   if (reservation !== undefined) {
-    unhold(levels, reservation.amounts)
+    unhold(
+      levels.filter(({ account }) => account.createdAt <= reservation.createdAt),
+      reservation.amounts,
+    )
     tx.remove('reservation', reservation.id)
   }
   const overruns = recordCharge(tx, levels, usage)

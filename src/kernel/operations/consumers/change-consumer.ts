@@ -6,7 +6,7 @@ import type { ConsumerPosition } from './renew-consumer.ts'
 
 export interface SeekConsumerInput {
   readonly consumerId: string
-  /** The new positions. Partitions that are not named keep theirs. */
+  /** The new positions. Partitions that are not named keep theirs; those that follow the last one are added. */
   readonly positions: readonly ConsumerPosition[]
 }
 
@@ -22,6 +22,7 @@ export function seekConsumer(tx: Tx, { consumerId, positions }: SeekConsumerInpu
   for (const { partition, position, mark } of positions) {
     const share = shares[partition]
     if (share !== undefined) shares[partition] = { ...share, position, mark }
+    else if (partition === shares.length) shares.push({ position, mark, owner: undefined })
   }
   const revision = consumer.revision + 1
   tx.put({ ...consumer, shares, revision, failure: undefined, changedAt: tx.now })

@@ -152,6 +152,7 @@ function sameFilter(a: EventFilter, b: EventFilter): boolean {
     a.lane === b.lane &&
     a.tag?.name === b.tag?.name &&
     a.tag?.value === b.tag?.value &&
+    a.storeWide === b.storeWide &&
     sameTypes(a.types, b.types)
   )
 }

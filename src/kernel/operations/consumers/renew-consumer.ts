@@ -31,6 +31,13 @@ export interface NewConsumer {
   readonly positions: readonly Omit<ConsumerPosition, 'partition'>[]
 }
 
+/** Logs that a consumer does not read yet, because the store had fewer when it was created. */
+export interface AddedLogs {
+  /** The number of the first one. They are added if the consumer has exactly those before. */
+  readonly from: number
+  readonly positions: NewConsumer['positions']
+}
+
 export interface RenewConsumerInput {
   readonly consumerId: string
   readonly memberId: string
@@ -43,6 +50,13 @@ export interface RenewConsumerInput {
   /** The revision in which the progress was made. Progress of another one is not stored. */
   readonly revision?: number | undefined
   readonly progress: readonly ConsumerPosition[]
+  /**
+   * Only so many partitions are divided, those of executions. Each further one goes with one of them, because its log grows slowly.
+   * Absent: all are divided.
+   */
+  readonly dividedCount?: number | undefined
+  /** The logs that the store has beside those of the consumer. Absent: none that the member knows of. */
+  readonly added?: AddedLogs | undefined
   /** Partitions that the member reads no more. */
   readonly release: readonly number[]
   /** Leaves: the member gets no partitions and gives back those that it has. */
@@ -64,6 +78,8 @@ export type RenewConsumerResult =
       /** Those of them that it should release. */
       readonly surrender: readonly number[]
       readonly expiresAt: Instant
+      /** How many logs the consumer reads. */
+      readonly logCount: number
     }
   | Refused<'consumer_not_found'>
 
@@ -73,9 +89,13 @@ export function renewConsumer(tx: Tx, input: RenewConsumerInput): RenewConsumerR
 
   const isRepeated = found.members.some(({ id, callNumber }) => id === input.memberId && callNumber >= input.callNumber)
   const advanced = isRepeated ? found : advance(tx, found, input)
-  const members = renewedMembers(tx, advanced, input)
+  const count = Math.min(input.dividedCount ?? Infinity, advanced.shares.length)
+  const members = renewedMembers(tx, advanced, input, count)
   const order = members.findIndex(({ id }) => id === input.memberId)
-  const shares = divided(advanced.shares, members, input.memberId, order)
+  const quota = order < 0 ? 0 : shareQuota(count, members.length, order)
+  const freed = withoutGone(advanced.shares, members)
+  const led = divided(freed.slice(0, count), input.memberId, quota)
+  const shares = [...led, ...following(freed, led, input.memberId)]
   const isWaiting = order < 0 && !input.isLeaving
   // The filter of a webhook is changed by its owner alone.
   const filter = found.webhook === undefined ? input.filter : found.filter
@@ -89,8 +109,9 @@ export function renewConsumer(tx: Tx, input: RenewConsumerInput): RenewConsumerR
     kind: 'consumer_renewed',
     revision: advanced.revision,
     owned,
-    surrender: order < 0 ? [] : owned.slice(shareQuota(shares.length, members.length, order)).map((p) => p.partition),
+    surrender: order < 0 ? [] : excess(owned, count, quota),
     expiresAt: tx.now + input.ttlMs,
+    logCount: shares.length,
   }
 }
 
@@ -104,7 +125,7 @@ function newConsumer(tx: Tx, { consumerId, filter, create }: RenewConsumerInput)
     filter,
     revision: 1,
     members: [],
-    shares: create.positions.map(({ position, mark }) => ({ position, mark, owner: undefined })),
+    shares: create.positions.map(newShare),
     handledCount: 0,
     skippedCount: 0,
     missedCount: 0,
@@ -113,6 +134,10 @@ function newConsumer(tx: Tx, { consumerId, filter, create }: RenewConsumerInput)
     changedAt: tx.now,
     webhook: undefined,
   }
+}
+
+function newShare({ position, mark }: NewConsumer['positions'][number]): ConsumerShare {
+  return { position, mark, owner: undefined }
 }
 
 /** Stores what a member reports, where it still owns the partition. */
@@ -129,6 +154,8 @@ function advance(tx: Tx, consumer: Consumer, input: RenewConsumerInput): Consume
     const share = shares[partition]
     if (share?.owner === input.memberId) shares[partition] = { ...share, owner: undefined }
   }
+  const { added } = input
+  if (added?.from === shares.length) shares.push(...added.positions.map(newShare))
   return {
     ...consumer,
     shares,
@@ -157,31 +184,47 @@ function failureAfter(
  * Returns the live members with the caller, unless it leaves. At most one for each partition, in the order in which they joined: a
  * further one waits until another is gone.
  */
-function renewedMembers(tx: Tx, { members, shares }: Consumer, input: RenewConsumerInput): ConsumerMember[] {
+function renewedMembers(tx: Tx, { members }: Consumer, input: RenewConsumerInput, countMax: number): ConsumerMember[] {
   const { memberId: id, callNumber } = input
   const live = members.filter((member) => member.id === id || member.expiresAt > tx.now)
   if (input.isLeaving) return live.filter((member) => member.id !== id)
   const renewed = { id, expiresAt: tx.now + input.ttlMs, callNumber }
-  if (!live.some((member) => member.id === id)) return live.length < shares.length ? [...live, renewed] : live
+  if (!live.some((member) => member.id === id)) return live.length < countMax ? [...live, renewed] : live
   return live.map((member) =>
     member.id === id ? { ...renewed, callNumber: Math.max(callNumber, member.callNumber) } : member,
   )
 }
 
-/** Frees the partitions of members that are gone, and gives free ones to the caller up to its quota. */
-function divided(
-  shares: readonly ConsumerShare[],
-  members: readonly ConsumerMember[],
-  memberId: string,
-  order: number,
-): ConsumerShare[] {
-  const quota = order < 0 ? 0 : shareQuota(shares.length, members.length, order)
+/** Frees the partitions of members that are gone. */
+function withoutGone(shares: readonly ConsumerShare[], members: readonly ConsumerMember[]): ConsumerShare[] {
+  return shares.map((share) =>
+    share.owner === undefined || members.some(({ id }) => id === share.owner) ? share : { ...share, owner: undefined },
+  )
+}
+
+/** Gives free partitions to a member, up to its quota. */
+function divided(shares: readonly ConsumerShare[], memberId: string, quota: number): ConsumerShare[] {
   let ownedCount = shares.filter(({ owner }) => owner === memberId).length
   return shares.map((share) => {
-    const isFree = share.owner === undefined || !members.some(({ id }) => id === share.owner)
-    if (!isFree) return share
-    if (ownedCount >= quota) return share.owner === undefined ? share : { ...share, owner: undefined }
+    if (share.owner !== undefined || ownedCount >= quota) return share
     ownedCount++
     return { ...share, owner: memberId }
   })
+}
+
+/** Gives a member the free ones of the further partitions that go with its own. */
+function following(shares: readonly ConsumerShare[], led: readonly ConsumerShare[], memberId: string): ConsumerShare[] {
+  return shares.slice(led.length).map((share, i) => {
+    const isFree = share.owner === undefined && led[i % led.length]?.owner === memberId
+    return isFree ? { ...share, owner: memberId } : share
+  })
+}
+
+/** Returns the partitions beyond the quota of their owner, with those that go with partitions of others. */
+function excess(owned: readonly ConsumerPosition[], dividedCount: number, quota: number): number[] {
+  const numbers = owned.map(({ partition }) => partition)
+  const kept = numbers.filter((number) => number < dividedCount).slice(0, quota)
+  return numbers.filter(
+    (number) => !kept.includes(number < dividedCount ? number : (number - dividedCount) % dividedCount),
+  )
 }

@@ -1,5 +1,6 @@
 /** The due pass over records whose ids are names, such as worker registrations. */
 import type { DueCaseName, NamedDueCase } from './due-case.ts'
+import { auditExpiry } from './audit-expiry.ts'
 import { shareExpiry } from './share-expiry.ts'
 import { budgetReset } from './budget-reset.ts'
 import { chargeExpiry } from './charge-expiry.ts'
@@ -37,6 +38,7 @@ const namedDueCases: { readonly [T in NamedType]: NamedDueCase<T> | undefined } 
   charge: chargeExpiry,
   past_period: undefined,
   shaping_key: shapingExpiry,
+  audit_entry: auditExpiry,
 }
 
 /** The types whose timers a pass over a partition handles. */

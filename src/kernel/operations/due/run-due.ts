@@ -124,7 +124,8 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
   runDueNames(tx, pass, types, limit)
   const hasHidden = input.from?.hasHidden === true || indexes.some((index) => tx.hides(index))
   const next = nextOf(pass, due, limit)
-  const handled = inDueOrder(pass.handled, input.applied)
+  // Executions, flows and each type of named records are handled one after the other.
+  const handled = inDueOrder(pass.handled, input.applied ?? [])
   return {
     kind: 'due',
     handled: handled.map((report) => ({ case: report.case, executionId: report.executionId })),

@@ -111,7 +111,7 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
   if (place.kind === 'refused') return place
 
   for (const moved of place.moved) if (moved.id !== holder?.id) tx.put(moved)
-  const execution = existing ?? newMember(tx, input)
+  const execution = existing ?? newMember(tx, flow, input)
   attachMember(tx, flow, execution, { name: input.name, rank: place.rank, policy: input.policy })
   if (existing === undefined) tx.emit('execution_created', execution, { until: delayOf(execution) })
   linkUpstreams(tx, flow, execution, upstreams)
@@ -198,12 +198,20 @@ function refuseNew(
   return (holder === undefined ? refuseHeld(tx, create) : undefined) ?? refuseQueues(tx, [create])
 }
 
-function newMember(tx: Tx, input: AddExecutionInput): Execution {
+function newMember(tx: Tx, flow: Flow, input: AddExecutionInput): Execution {
   if (input.create === undefined) return tx.fault('a new member has no input to create it from', input.executionId)
   const execution = newExecution(tx, input.create, 0)
+  execution.limits = withBudgetsOf(flow, execution.limits)
   enterQueue(tx, execution)
   storeExecution(tx, execution, input.create)
   return execution
+}
+
+/** A budget of the member takes the place of the same one of its flow. */
+function withBudgetsOf({ budgets }: Flow, limits: Execution['limits']): Execution['limits'] {
+  if (budgets === undefined) return limits
+  const own = limits ?? []
+  return own.concat(budgets.filter(({ limit }) => !own.some((other) => other.limit === limit)))
 }
 
 /** Links a new member to its upstreams, decides its group and counts it. Puts the member and the flow. */

@@ -1,5 +1,13 @@
 /** Describes flows: one with its counts, its members in graph order, the edges of one member, all of a partition. */
-import { FLOWS_INDEX, OPEN_EDGES, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'
+import {
+  FLOWS_INDEX,
+  OPEN_EDGES,
+  edgeId,
+  flowFiringsIndex,
+  inboundIndex,
+  membersIndex,
+  outboundIndex,
+} from '../../model/indexes.ts'
 import { EDGE_PAGE_MAX, LIST_PAGE_MAX, LIST_SCAN_COUNT, MEMBER_PAGE_MAX } from '../../limits.ts'
 import type { Edge, Execution, ExecutionId, Flow, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
@@ -131,6 +139,8 @@ export interface ListFlowsInput {
   readonly name?: string | undefined
   readonly state?: PublicFlowState | undefined
   readonly tag?: { readonly name: string; readonly value: string } | undefined
+  /** The id of the schedule that created them. */
+  readonly scheduleId?: string | undefined
   readonly cursor?: Position | undefined
   readonly limit: number
 }
@@ -159,8 +169,9 @@ export function listFlows(tx: Tx, input: ListFlowsInput): ListFlowsResult {
   return { kind: 'flows_listed', flows, cursor, at: tx.now }
 }
 
-export function listFlowsRange(input: ListFlowsInput): Range {
-  return { index: FLOWS_INDEX, from: input.cursor, reverse: true, limit: LIST_SCAN_COUNT }
+export function listFlowsRange({ scheduleId, cursor }: ListFlowsInput): Range {
+  const index = scheduleId === undefined ? FLOWS_INDEX : flowFiringsIndex(scheduleId)
+  return { index, from: cursor, reverse: true, limit: LIST_SCAN_COUNT }
 }
 
 function matches(flow: Flow, input: ListFlowsInput): boolean {

@@ -50,6 +50,8 @@ export interface DeliverSignalInput {
   readonly payload?: BlobInput | undefined
   /** Without it the call has the authority of a program with access to the store. */
   readonly token?: TokenBinding | undefined
+  /** The signed token itself, from a program without access to the store: its server verifies it, and removes it here. */
+  readonly link?: string | undefined
 }
 
 export type DeliverSignalResult =

@@ -5,8 +5,8 @@
  */
 import { closeJoin } from '../../lifecycle/close-journal.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
-import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
-import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { leaseEnded, refuseToBegin, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal, UnwindingInput, UnwindingRefusal } from '../../lifecycle/fence.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 import { suspend } from '../../lifecycle/phases.ts'
 import { CHILD_JOIN_MAX, CHILD_MAX } from '../../limits.ts'
@@ -22,7 +22,7 @@ import type { Tx } from '../../tx.ts'
 import { isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
 
-export interface JoinChildrenInput extends JoinInput {
+export interface JoinChildrenInput extends JoinInput, UnwindingInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   /** The names of the children of this page, in the order of the handler's list. */
@@ -41,6 +41,7 @@ export type JoinChildrenResult =
   | { readonly kind: 'suspended' | 'already_suspended' }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
   | LeaseRefusal
+  | UnwindingRefusal
   | StepLimitRefusal
   /** A child of this name was not started, or is to be started again. */
   | Refused<'execution_not_found' | 'step_not_found' | 'invalid_input'>
@@ -56,6 +57,8 @@ export function joinChildren(tx: Tx, input: JoinChildrenInput): JoinChildrenResu
   if (existing?.join !== undefined && isFinal(existing, execution.journal)) {
     return input.isLast ? { kind: 'decided', join: existing.join } : { kind: 'joining' }
   }
+  const tooLate = refuseToBegin(execution, input)
+  if (tooLate !== undefined) return tooLate
   const children = childrenNamed(tx, execution, input.children)
   if (!Array.isArray(children)) return children
   const limit = refuseStep(execution, existing, 0)
@@ -99,9 +102,8 @@ function childrenNamed(
   for (const name of names) ids.push(stepIdIn(scope, stepKey('child', name)))
   const found = tx.getMany('step', ids)
   const steps: Step[] = []
-  for (let i = 0; i < names.length; i++) {
+  for (const [i, name] of names.entries()) {
     const step = found[steps.length]
-    const name = names[i] ?? ''
     if (names.indexOf(name) !== i) return refused('invalid_input', { executionId: execution.id, step: name })
     if (step === undefined || step.id !== ids[i] || !isUsable(step, execution)) {
       return refused('step_not_found', { executionId: execution.id, step: name })

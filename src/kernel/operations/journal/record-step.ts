@@ -68,15 +68,14 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
   const existing = findStep(tx, execution, input.stepKind, input.name)
-  const state = existing?.state
   if (existing !== undefined && isFinal(existing, execution.journal)) {
-    const value = state?.phase === 'completed' ? state.value : undefined
+    const { state } = existing
+    const value = state.phase === 'completed' ? state.value : undefined
     const valueBlob = value === undefined ? undefined : tx.send(stepValueKey(existing.id), value.size)
-    return { kind: 'already_recorded', state: existing.state, valueBlob }
+    return { kind: 'already_recorded', state, valueBlob }
   }
-  if (existing !== undefined && state?.phase === 'retrying' && isSameTry(input, existing, execution.journal)) {
-    return { kind: 'recorded', at: state.at, until: state.until }
-  }
+  const same = sameTry(input, existing, execution.journal)
+  if (same !== undefined) return { kind: 'recorded', at: same.at, until: same.until }
   const size = sizeOf(input.outcome)
   const limit = refuseStep(execution, existing, size, input.isCompensation)
   if (limit !== undefined) return limit
@@ -115,12 +114,16 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
   return { kind: 'recorded', at: tx.now, until }
 }
 
-/** Whether a call with a lost reply has recorded this failure before. */
-function isSameTry(input: RecordStepInput, existing: Step, journal: Journal | undefined): boolean {
-  const { outcome, attemptCount } = input
+/** Returns the failure that a call with a lost reply has recorded before. */
+function sameTry(
+  { outcome, attemptCount }: RecordStepInput,
+  existing: Step | undefined,
+  journal: Journal | undefined,
+): Extract<StepState, { phase: 'retrying' }> | undefined {
+  if (existing?.state.phase !== 'retrying' || journal === undefined) return undefined
   const { state, position } = existing
-  if (outcome.kind !== 'retry' || outcome.park || state.phase !== 'retrying' || journal === undefined) return false
-  return attemptCount === existing.attemptCount && state.round === journal.round && !isCut(journal, position)
+  if (outcome.kind !== 'retry' || outcome.park || attemptCount !== existing.attemptCount) return undefined
+  return state.round === journal.round && !isCut(journal, position) ? state : undefined
 }
 
 /** Whether a handler gets the recorded result of a step. */

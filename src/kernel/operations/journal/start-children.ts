@@ -6,8 +6,8 @@
 import { releaseChild } from '../../lifecycle/children/child-records.ts'
 import { giveTimeToUndo } from '../../lifecycle/cancel-request.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
-import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
-import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { leaseEnded, refuseToBegin, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal, UnwindingInput, UnwindingRefusal } from '../../lifecycle/fence.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
@@ -37,7 +37,7 @@ export interface ChildInput {
   readonly inheritTags?: readonly string[] | undefined
 }
 
-export interface StartChildrenInput {
+export interface StartChildrenInput extends UnwindingInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly children: readonly ChildInput[]
@@ -65,6 +65,7 @@ export type StartChildrenResult =
   | { readonly kind: 'suspended' | 'already_suspended' }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
   | LeaseRefusal
+  | UnwindingRefusal
   | StepLimitRefusal
   | Refused<
       | 'execution_not_found'
@@ -85,9 +86,11 @@ export function startChildren(tx: Tx, input: StartChildrenInput): StartChildrenR
   const join = input.join
   const known = join === undefined ? undefined : findStep(tx, execution, 'join', join.name)
   const decided = known !== undefined && isFinal(known, execution.journal) ? known.join : undefined
-  const wanted = wantedChildren(tx, execution, input.children)
+  const tooLate = refuseToBegin(execution, input)
+  const wanted = wantedChildren(tx, execution, input.children, tooLate !== undefined)
   if (decided !== undefined) return { kind: 'started', children: wanted.map(recordedChild), join: decided }
   const fresh = wanted.filter((child) => !child.isUsable)
+  if (tooLate !== undefined && (fresh.length > 0 || join !== undefined)) return tooLate
   const limit = refuseFresh(tx, execution, fresh) ?? (join === undefined ? undefined : refuseStep(execution, known, 0))
   if (limit !== undefined) return limit
 
@@ -140,13 +143,20 @@ interface WantedChild {
   readonly isUsable: boolean
 }
 
-function wantedChildren(tx: Tx, execution: Execution, children: readonly ChildInput[]): WantedChild[] {
+/** A run that starts none any more keeps those that are being cancelled, too. */
+function wantedChildren(
+  tx: Tx,
+  execution: Execution,
+  children: readonly ChildInput[],
+  startsNone: boolean,
+): WantedChild[] {
   const scope = scopeOf(execution.id, execution.journal)
-  const ids = children.map(({ name }) => stepIdIn(scope, stepKey('child', name)))
-  const byId = new Map(tx.getMany('step', ids).map((step) => [step.id, step]))
-  return children.map((input, i) => {
-    const existing = byId.get(ids[i] ?? '')
-    const isKept = existing !== undefined && isUsable(existing, execution) && !isStopping(tx, execution, existing)
+  const stepId = ({ name }: ChildInput): string => stepIdIn(scope, stepKey('child', name))
+  const byId = new Map(tx.getMany('step', children.map(stepId)).map((step) => [step.id, step]))
+  return children.map((input) => {
+    const existing = byId.get(stepId(input))
+    const isFound = existing !== undefined && isUsable(existing, execution)
+    const isKept = isFound && (startsNone || !isStopping(tx, execution, existing))
     return { input, existing, isUsable: isKept }
   })
 }

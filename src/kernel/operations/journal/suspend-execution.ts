@@ -3,6 +3,7 @@
  * the condition. Idempotent: a repeated call, also by a later holder, returns how the wait ended.
  */
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
+import type { Amounts } from '../../model/budget-schema.ts'
 import type {
   ConditionNode,
   CountedNode,
@@ -11,8 +12,8 @@ import type {
   TimeoutBehaviour,
   Waitpoint,
 } from '../../model/journal-schema.ts'
-import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
-import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { leaseEnded, refuseToBegin, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal, UnwindingInput, UnwindingRefusal } from '../../lifecycle/fence.ts'
 import { OPEN_WAITPOINT_MAX } from '../../limits.ts'
 import { suspend } from '../../lifecycle/phases.ts'
 import type { Execution, ExecutionId, Fence, Instant } from '../../model/records.ts'
@@ -38,9 +39,9 @@ import type { WaitTargets } from '../../lifecycle/journal/wait-targets.ts'
 import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from '../../lifecycle/journal/waitpoint-records.ts'
 import type { WaitpointView } from '../../lifecycle/journal/waitpoint-records.ts'
 import { closeWait } from '../../lifecycle/journal/end-wait.ts'
-import type { Answer } from '../../lifecycle/journal/end-wait.ts'
+import type { StepAnswer } from '../../lifecycle/journal/end-wait.ts'
 
-export interface SuspendInput {
+export interface SuspendInput extends UnwindingInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly stepKind: 'wait' | 'sleep'
@@ -55,6 +56,8 @@ export interface SuspendInput {
   readonly onTimeout: TimeoutBehaviour
   readonly resumeDelayMs?: number | undefined
   readonly remindEveryMs?: number | undefined
+  /** Of the question of a budget: what an approval adds to it, unless it names other amounts. */
+  readonly asks?: Amounts | undefined
   /** The key that signs the tokens of waitpoints which this wait opens. */
   readonly keyId?: string | undefined
   /** A random text, part of these tokens. */
@@ -71,6 +74,7 @@ export type SuspendResult =
   | { readonly kind: 'answered'; readonly step: Step }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
   | LeaseRefusal
+  | UnwindingRefusal
   | StepLimitRefusal
   | Refused<'execution_not_found' | 'waitpoint_not_found' | 'waitpoint_closed' | 'waitpoint_limit_exceeded'>
 
@@ -86,8 +90,12 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   if (refusal !== undefined) return refusal
   const existing = findStep(tx, execution, input.stepKind, input.name)
   if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
+  const tooLate = refuseToBegin(execution, input)
+  if (tooLate !== undefined) return tooLate
   const isKnown = triesOf(execution.journal, existing) > 0
-  const targets = waitTargetsOf(tx, execution, { targets: targetsOf(input.nodes), opens: input.opens, isKnown })
+  const isQuestion = input.asks !== undefined
+  const request = { targets: targetsOf(input.nodes), opens: input.opens, isKnown, isQuestion }
+  const targets = waitTargetsOf(tx, execution, request)
   if (targets.kind === 'refused') return targets
   const limit = refuseStep(execution, existing, 0)
   if (limit !== undefined) return limit
@@ -126,6 +134,9 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   return { kind: 'suspended', until, waitpoints: viewsOf(bound, journal) }
 }
 
+/** The close reason of a waitpoint that a question opens anew. */
+const REPLACED = 'replaced'
+
 /** How often the wait was started before, unless a replay has cut it. */
 function triesOf(journal: Journal | undefined, existing: Step | undefined): number {
   return existing === undefined || journal === undefined || isCut(journal, existing.position)
@@ -138,13 +149,13 @@ function answerOf(
   nodes: readonly CountedNode[],
   targets: WaitTargets,
   onTimeout: TimeoutBehaviour,
-): Answer | undefined {
-  if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
+): StepAnswer | undefined {
+  if (isMet(nodes)) return { how: 'satisfied', by: undefined, reason: undefined }
   const closed = targets.closed[0]
   if (closed === undefined || canReceive(targets)) return undefined
   const reason = closed.reason
-  if (reason !== EXPIRED) return { how: 'operator', cause: 'operator', by: undefined, reason }
-  return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
+  if (reason !== EXPIRED) return { how: 'operator', by: undefined, reason }
+  return onTimeout === 'resume' ? { how: 'timed_out', by: undefined, reason } : undefined
 }
 
 /** Whether a signal can still arrive. */
@@ -189,6 +200,9 @@ function bindWaitpoints(tx: Tx, execution: Execution, input: SuspendInput, targe
   const bound: Waitpoint[] = []
   for (const target of targets.all) {
     if (targets.fresh.includes(target)) {
+      if (openWaitpointOf(journal, target) !== undefined) {
+        closeWaitpoints(tx, execution, { targets: [target], reason: REPLACED })
+      }
       bound.push(openWaitpoint(tx, execution, { target, keyId: input.keyId, nonce: input.nonce }))
       continue
     }

@@ -1,13 +1,17 @@
 /** Changes the settings of a lane in the partition of the whole store. Execution partitions get a copy of them afterwards. */
 import { LANE_TASK_COUNT_MAX } from '../../limits.ts'
 import { laneSubject } from '../../model/events.ts'
+import { laneSettingsId } from '../../model/lane-names.ts'
 import type { Lane, LaneHold, LaneLimit } from '../../model/lane-schema.ts'
+import { DEFAULT_NAMESPACE } from '../../model/task-class.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface ConfigureLaneInput {
   readonly lane: string
+  /** Whose limit of the lane is meant: that of the default namespace unless given. All other settings are those of the store. */
+  readonly namespace?: string | undefined
   /** Only this task of the lane. */
   readonly task?: string | undefined
   /** If absent, the state stays as it is. */
@@ -24,8 +28,8 @@ export type ConfigureLaneResult =
   { readonly kind: 'lane_configured' | 'lane_unchanged'; readonly lane: Lane } | Refused<'too_many_held_tasks'>
 
 export function configureLane(tx: Tx, input: ConfigureLaneInput): ConfigureLaneResult {
-  const found = tx.get('lane', input.lane)
-  const before = found ?? newLane(input.lane)
+  const id = laneSettingsId(input.lane, input.namespace ?? DEFAULT_NAMESPACE)
+  const before = tx.get('lane', id) ?? newLane(id)
   const { hold, tasks } = input.state === undefined ? before : withState(tx, before, input, input.state)
   if (tasks.length > LANE_TASK_COUNT_MAX) {
     return refused('too_many_held_tasks', { limit: LANE_TASK_COUNT_MAX })

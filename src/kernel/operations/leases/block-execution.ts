@@ -12,6 +12,7 @@ import { closeGate } from '../../lifecycle/limits/gates.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
 import { blockUnadmitted } from '../../lifecycle/phases.ts'
 import { gateId } from '../../model/indexes.ts'
+import { parseStoredKey } from '../../model/limit-keys.ts'
 import type { LimitCause } from '../../model/limit-schema.ts'
 import type { Execution, ExecutionId, Fence, Instant, LimitRef } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
@@ -62,10 +63,11 @@ function isDropped({ state }: Execution, { instead }: LimitRef, cause: LimitCaus
 
 function drop(tx: Tx, execution: Execution, { limit, key, cause }: Closing): void {
   blockUnadmitted(tx, execution, gateId(limit, key))
+  const name = parseStoredKey(key).key
   endExecution(tx, execution, {
     outcome: 'skipped',
     how: 'skipped',
-    reason: `limit ${limit}${key === '' ? '' : ` with the key ${key}`} had no permit (${cause})`,
+    reason: `limit ${limit}${name === '' ? '' : ` with the key ${name}`} had no permit (${cause})`,
     by: undefined,
     failure: undefined,
     attemptOutcome: undefined,

@@ -30,7 +30,7 @@ import {
   limitsOf,
   noteGate,
 } from '../../lifecycle/limits/claim-admission.ts'
-import type { Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
+import type { BudgetKey, Hand, PermitsAtHand } from '../../lifecycle/limits/claim-admission.ts'
 import type { Closing } from '../../lifecycle/limits/gates.ts'
 import type { LimitKey } from '../../lifecycle/limits/gauges.ts'
 import { activate, blockBehindGate } from '../../lifecycle/phases.ts'
@@ -51,6 +51,8 @@ import type {
 import { reachTurns } from '../../lifecycle/turns.ts'
 import { findCandidates } from './claim-candidates.ts'
 import type { QueueName } from './claim-candidates.ts'
+import { findPlain, isPlain } from './plain-work.ts'
+import type { PlainAbilities, PlainPlace } from './plain-work.ts'
 import { runDueForClaim } from '../due/run-due.ts'
 import type { Tx } from '../../tx.ts'
 
@@ -70,10 +72,14 @@ export interface ClaimInput {
   /** Permits of limits that the process holds and does not use. Work that they cover starts without another round. */
   readonly permits?: readonly PermitsAtHand[] | undefined
   /**
-   * Claims only what needs no more than a handler: no permits of limits, no condition of a flow's definition, nothing to undo. The
-   * others wait for another worker.
+   * Claims only what needs no more than a handler and permits: no condition of a flow's definition, nothing to undo. The others wait
+   * for another worker.
    */
   readonly isPlain?: boolean | undefined
+  /** What a worker of plain work takes nevertheless. */
+  readonly plainAbilities?: PlainAbilities | undefined
+  /** The place that an earlier claim of plain work has returned. */
+  readonly plainFrom?: PlainPlace | undefined
   /** Keys that the process knows to have no permit: work that needs one is blocked without being leased. */
   readonly exhausted?: readonly Closing[] | undefined
 }
@@ -118,7 +124,7 @@ export interface Claimed {
   /** The permits that it needs. A weight of zero counts against the cap alone. */
   readonly limits: readonly LimitRef[]
   /** The keys of budgets that it spends, also while it undoes its steps. */
-  readonly budgets: readonly LimitKey[]
+  readonly budgets: readonly BudgetKey[]
   /** Whether permits at hand were used for it. Otherwise its handler starts when the worker has got permits of all limits. */
   readonly isAdmitted: boolean
   /** How long it was ready before this claim. Absent if it was claimed before, and the reply was lost. */
@@ -155,6 +161,8 @@ export interface ClaimResult {
   readonly more: boolean
   /** Keys whose work is blocked here, as far as this claim has met it. */
   readonly gates: readonly LimitKey[]
+  /** Where the next claim of plain work continues; absent if the queues were read to their end. */
+  readonly plainPlace?: PlainPlace | undefined
   /** The store's clock, to which the instants in the reply refer. */
   readonly at: Instant
 }
@@ -166,22 +174,24 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   // A claim handles due records first, so that work does not wait for an engine's next pass.
   runDueForClaim(tx, input.seed)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
-  let candidates = findCandidates(tx, input.queues, count, input.seed)
+  const candidates = findCandidates(tx, input.queues, count, input.seed)
   const claimed: Claimed[] = []
   const hand = handOf(input.permits, input.exhausted)
   const blocked = blockedForHand(tx, hand, count)
   takeLeases(tx, input, blocked.concat(candidates.executions), claimed, hand)
+  let plainPlace: PlainPlace | undefined = undefined
   if (input.isPlain === true && claimed.length === 0 && candidates.readyCount > candidates.executions.length) {
     // The first ones are left to other workers. They must not hide the plain ones behind them.
-    candidates = findCandidates(tx, input.queues, CLAIM_COUNT_MAX, input.seed)
-    takeLeases(tx, input, candidates.executions, claimed, hand)
+    const plain = findPlain(tx, input.queues, { place: input.plainFrom, abilities: input.plainAbilities }, count)
+    takeLeases(tx, input, plain.executions, claimed, hand)
+    plainPlace = plain.place
   }
   const taken = new Set(claimed.map(({ executionId }) => executionId))
   const ready = candidates.executions.filter(({ id }) => taken.has(id))
   const isRest = candidates.readyCount > ready.length
   reachTurns(tx, ready, !isRest)
   const more = candidates.isHiding || isRest
-  return { kind: 'claimed', executions: claimed, more, gates: hand.gates, at: tx.now }
+  return { kind: 'claimed', executions: claimed, more, gates: hand.gates, plainPlace, at: tx.now }
 }
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[], hand: Hand): void {
@@ -202,7 +212,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     // Past its deadline it is left to the due pass, which has not reached it yet.
     const isUnwinding = execution.unwinding !== undefined
     if (!isUnwinding && execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
-    if (input.isPlain === true && !isPlain(tx, execution)) continue
+    if (input.isPlain === true && !isPlain(execution, input.plainAbilities)) continue
     const flow = flowOf(tx, execution)
     if (flow !== undefined && stopsMembers(flow) && !isUnwinding) {
       // A member of a cancelled flow that the cancel walk has not reached yet is cancelled here and does not start.
@@ -244,11 +254,6 @@ function isClaimable(tx: Tx, execution: Execution, queues: readonly QueueName[])
   if (!isGated(execution) || claimHoldOf(tx.get('lane', execution.lane), execution.task) !== undefined) return false
   for (const queue of queues) if (queue.lane === execution.lane && queue.class === execution.class) return true
   return false
-}
-
-function isPlain(tx: Tx, execution: Execution): boolean {
-  const { unwinding, member } = execution
-  return unwinding === undefined && member?.hasCondition !== true && limitsOf(tx, execution).length === 0
 }
 
 function isGated({ state }: Execution): boolean {

@@ -1,13 +1,16 @@
 /**
  * Names the partitions whose blocked work can use the permits of a limit that are free after a change of its definition. Called
- * by the process that made the change, key by key. Without the call, blocked work asks again when its gate opens.
+ * by the process that made the change, key by key. Without the call, blocked work asks again when its gate opens. The wakes of a
+ * budget are delivered by the engine, if the process does not confirm that it has done so.
  */
 import { gaugeOf, limitNamed } from '../../lifecycle/limits/gauges.ts'
-import { takeWakes } from '../../lifecycle/limits/wakes.ts'
+import { confirmOwed, takeWakes } from '../../lifecycle/limits/wakes.ts'
 import type { LimitWake } from '../../lifecycle/limits/wakes.ts'
 import { LIMIT_WAKE_COUNT } from '../../limits.ts'
-import { keysIndex } from '../../model/indexes.ts'
+import { isBudgetId } from '../../model/budget-ids.ts'
+import { gaugeId, keysIndex } from '../../model/indexes.ts'
 import type { Position } from '../../model/order.ts'
+import type { Instant } from '../../model/records.ts'
 import type { Range, Tx } from '../../tx.ts'
 import { usageScore } from '../../rules/limit-usage.ts'
 
@@ -25,6 +28,8 @@ export interface WakeWaitingResult {
   readonly wakes: KeyWake[]
   /** Where to continue: keys that are busy come first. */
   readonly cursor: Position | undefined
+  /** Of a budget: identifies the change whose work is woken. */
+  readonly wakeAt: Instant | undefined
 }
 
 export function wakeWaiting(tx: Tx, input: WakeWaitingInput): WakeWaitingResult {
@@ -41,11 +46,61 @@ export function wakeWaiting(tx: Tx, input: WakeWaitingInput): WakeWaitingResult 
     const found = takeWakes(limit, gauge, tx.now)
     if (found.length === 0) continue
     tx.put(gauge)
-    for (const { partition, permits } of found) wakes.push({ key, partition, permits })
+    for (const wake of found) wakes.push({ key, ...wake })
   }
-  return { kind: 'waiting_woken', wakes, cursor }
+  const wakeAt = isBudgetId(input.name) ? tx.get('budget', input.name)?.wakeAt : undefined
+  return { kind: 'waiting_woken', wakes, cursor, wakeAt }
 }
 
 export function waitingKeysRange({ name, cursor }: WakeWaitingInput): Range {
   return { index: keysIndex(name), from: cursor, limit: LIMIT_WAKE_COUNT }
+}
+
+export interface ReadWakesInput {
+  /** The id of a gauge. */
+  readonly id: string
+}
+
+export interface ReadWakesResult {
+  readonly kind: 'wakes_read'
+  /** The budget whose wakes they are; undefined if none is owed. */
+  readonly limit: string | undefined
+  readonly wakes: KeyWake[]
+}
+
+/** Returns the wakes of a budget that are not confirmed. */
+export function readWakes(tx: Tx, { id }: ReadWakesInput): ReadWakesResult {
+  const gauge = tx.get('gauge', id)
+  if (gauge?.owed === undefined) return { kind: 'wakes_read', limit: undefined, wakes: [] }
+  const { limit, key, owed } = gauge
+  return { kind: 'wakes_read', limit, wakes: owed.map((wake) => ({ key, ...wake })) }
+}
+
+export interface ConfirmWakesInput {
+  /** The id of a budget. */
+  readonly limit: string
+  /** Keys whose wakes have arrived, up to those of an instant. */
+  readonly keys: readonly { readonly key: string; readonly at: Instant }[]
+  /** The change all of whose work was woken. */
+  readonly wakeAt?: Instant | undefined
+}
+
+export interface ConfirmWakesResult {
+  readonly kind: 'wakes_confirmed'
+}
+
+/** Forgets wakes of a budget that a process has delivered. Idempotent. */
+export function confirmWakes(tx: Tx, { limit, keys, wakeAt }: ConfirmWakesInput): ConfirmWakesResult {
+  for (const { key, at } of keys.slice(0, LIMIT_WAKE_COUNT)) {
+    const gauge = tx.get('gauge', gaugeId(limit, key))
+    if (gauge?.owed === undefined) continue
+    confirmOwed(gauge, at)
+    tx.put(gauge)
+  }
+  const budget = wakeAt === undefined ? undefined : tx.get('budget', limit)
+  if (budget !== undefined && budget.wakeAt === wakeAt) {
+    budget.wakeAt = undefined
+    tx.put(budget)
+  }
+  return { kind: 'wakes_confirmed' }
 }

@@ -1,6 +1,6 @@
-/** Deletes a schedule. The executions that it has created are not touched. */
+/** Deletes a schedule. The executions and flows that it has created are not touched. */
+import { forgetInputs } from '../../lifecycle/schedules/schedule-inputs.ts'
 import { emitScheduleChanged } from '../../lifecycle/schedules/schedule-events.ts'
-import { scheduleInputKey } from '../../model/blob-keys.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -20,7 +20,7 @@ export function deleteSchedule(tx: Tx, { scheduleId, owner, by }: DeleteSchedule
   if (schedule === undefined) return refused('schedule_not_found', {})
   if (owner !== undefined && schedule.owner !== owner) return refused('schedule_owned', { name: schedule.owner })
 
-  if (schedule.work.payload !== undefined) tx.forget(scheduleInputKey(schedule))
+  forgetInputs(tx, schedule)
   tx.remove('schedule', schedule.id)
   emitScheduleChanged(tx, schedule, { effect: 'deleted', by })
   return { kind: 'schedule_deleted' }

@@ -3,7 +3,7 @@ import { SCHEDULE_PLAN_MAX } from '../../limits.ts'
 import { askForBoundaries, skip } from '../../lifecycle/schedules/run-schedule.ts'
 import type { Instant, Schedule } from '../../model/records.ts'
 import type { PlannedFiring } from '../../model/schedule-schema.ts'
-import { inFiringOrder, isMissed, lacksBoundaries } from '../../rules/schedule-state.ts'
+import { fitsStart, inFiringOrder, isMissed, lacksBoundaries } from '../../rules/schedule-state.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -28,7 +28,8 @@ export function planSchedule(tx: Tx, input: PlanScheduleInput): PlanScheduleResu
   const schedule = tx.get('schedule', input.scheduleId)
   if (schedule === undefined) return refused('schedule_not_found', {})
   const isCurrent = schedule.timingDigest === input.timingDigest && schedule.plannedUntil === input.after
-  if (!isCurrent || !lacksBoundaries(schedule)) return { kind: 'plan_outdated', schedule }
+  const fits = input.boundaries.every((firing) => fitsStart(schedule, firing))
+  if (!isCurrent || !fits || !lacksBoundaries(schedule)) return { kind: 'plan_outdated', schedule }
 
   dropBefore(tx, schedule, input.floor)
   const added = input.boundaries.slice(0, Math.max(0, SCHEDULE_PLAN_MAX - schedule.planned.length))

@@ -1,9 +1,13 @@
 /** Lists schedules, reads some of them to plan their boundaries, and describes one with its latest firings. */
 import { SCHEDULE_PAGE_MAX, SCHEDULE_READ_MAX } from '../../limits.ts'
 import { SCHEDULES_INDEX } from '../../model/indexes.ts'
-import type { Execution, ExecutionId, Instant, Outcome, Schedule } from '../../model/records.ts'
+import { readFired } from '../../lifecycle/schedules/overlap.ts'
+import type { Fired } from '../../lifecycle/schedules/overlap.ts'
+import type { ExecutionId, FlowId, Instant, Outcome, Schedule } from '../../model/records.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
+import { isFlowFinished, publicFlowState } from '../../rules/flow-state.ts'
+import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { lacksBoundaries } from '../../rules/schedule-state.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -63,12 +67,24 @@ export interface DescribeScheduleInput {
   readonly scheduleId: string
 }
 
-/** One firing, as far as its execution still exists. */
-export interface FiringView {
+/** One firing, as far as its execution or its flow still exists. */
+export type FiringView = ExecutionFiring | FlowFiring
+
+export interface ExecutionFiring {
   readonly executionId: ExecutionId
+  readonly flowId?: undefined
   readonly at: Instant
   readonly state: PublicState
   readonly outcome: Outcome | undefined
+}
+
+export interface FlowFiring {
+  readonly executionId?: undefined
+  readonly flowId: FlowId
+  readonly at: Instant
+  readonly state: PublicFlowState
+  /** Absent until nothing in the flow changes any more. */
+  readonly outcome: 'completed' | 'failed' | 'cancelled' | undefined
 }
 
 export type DescribeScheduleResult =
@@ -87,15 +103,25 @@ export function describeSchedule(tx: Tx, { scheduleId }: DescribeScheduleInput):
   const ids = [...schedule.open]
   const last = schedule.fired?.executionId
   if (last !== undefined && !ids.includes(last)) ids.push(last)
-  const latest = tx.getMany('execution', ids).map(firingView)
+  const latest = readFired(tx, ids).map(firingView)
   return { kind: 'schedule_described', schedule, latest, at: tx.now }
 }
 
-function firingView({ id, schedule, createdAt, state }: Execution): FiringView {
+function firingView(fired: Fired): FiringView {
+  const at = fired.schedule?.at ?? fired.createdAt
+  if (fired.type === 'flow') {
+    const state = publicFlowState(fired)
+    return { flowId: fired.id, at, state, outcome: isFlowFinished(fired) ? flowOutcomeOf(state) : undefined }
+  }
+  const { id, state } = fired
   return {
     executionId: id,
-    at: schedule?.at ?? createdAt,
+    at,
     state: publicState(state),
     outcome: state.phase === 'ended' ? state.outcome : undefined,
   }
+}
+
+function flowOutcomeOf(state: PublicFlowState): FlowFiring['outcome'] {
+  return state === 'failed' || state === 'cancelled' ? state : 'completed'
 }

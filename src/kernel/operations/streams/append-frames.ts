@@ -2,9 +2,10 @@
  * Appends frames to the stream of an execution, and replaces its live frames and its summary. Fenced by the lease, and
  * idempotent by the number of the append. Frames come packed: the kernel knows how many there are, never what they say.
  */
-import { frameChunkKey, liveFramesKey, summaryKey } from '../../model/blob-keys.ts'
+import { liveFramesKey, summaryKey } from '../../model/blob-keys.ts'
 import { expectAbsent } from '../../lifecycle/expect-absent.ts'
-import { newStream, trimStream } from '../../lifecycle/journal/stream-records.ts'
+import { appendChunk, frameLimits, newStream, replaceBlob, trimStream } from '../../lifecycle/journal/stream-records.ts'
+import type { ChunkInput } from '../../lifecycle/journal/stream-records.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import type { ExecutionId, Fence, Instant } from '../../model/records.ts'
@@ -12,18 +13,7 @@ import type { Stream } from '../../model/stream-schema.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { journalOf, scopeOf } from '../../rules/journal-ids.ts'
-import { frameChunkId } from '../../rules/stream-ids.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
-
-/** Durable frames: a new chunk, or the last chunk of this holder with further frames behind those that it had. */
-export interface ChunkInput {
-  /** The chunk to extend; absent: a new one. */
-  readonly extend?: number | undefined
-  /** Its frames, those that it had included, and how many of them are new. */
-  readonly count: number
-  readonly newCount: number
-  readonly frames: BlobInput
-}
 
 export interface LiveInput {
   /** The newest live frames of this holder, and how many of all its live frames were not appended before. */
@@ -90,7 +80,7 @@ export function appendFrames(tx: Tx, input: AppendFramesInput): AppendFramesResu
   if (input.summary !== undefined) replaceSummary(tx, stream, input.summary, fence)
   const openChunk = isSameWriter || input.chunk !== undefined ? chunk : undefined
   stream.writer = { epoch: fence.epoch, append, chunk: openChunk, base }
-  trimStream(tx, stream)
+  trimStream(tx, stream, frameLimits)
   tx.put(stream)
   if (execution.journal?.hasStreams !== true) {
     journalOf(execution).hasStreams = true
@@ -104,36 +94,6 @@ function resultOf(stream: Stream, kind: 'appended' | 'already_appended', at: Ins
   return { kind, next, chunk: writer.chunk, summaryVersion: summary?.version ?? 0, at }
 }
 
-/** Returns the number of the chunk. */
-function appendChunk(tx: Tx, stream: Stream, input: ChunkInput, { attempt }: Fence): number {
-  const { extend, count, newCount, frames } = input
-  const number = extend ?? stream.nextChunk
-  const id = frameChunkId(stream.id, number)
-  const existing = extend === undefined ? undefined : tx.get('frame_chunk', id)
-  if (extend === undefined) {
-    expectAbsent(tx, 'frame_chunk', id)
-    stream.nextChunk = number + 1
-  }
-  // A chunk that was lost is begun again with the frames that its holder still has.
-  const first = existing?.first ?? stream.next - (count - newCount)
-  stream.size = stream.size - (existing?.size ?? 0) + frames.size
-  stream.next = stream.next + newCount
-  const at = existing?.at ?? tx.now
-  tx.put({
-    type: 'frame_chunk',
-    id,
-    executionId: stream.executionId,
-    number,
-    attempt,
-    first,
-    count,
-    size: frames.size,
-    at,
-  })
-  replaceBlob(tx, frameChunkKey(id), frames, extend !== undefined)
-  return number
-}
-
 function replaceLive(tx: Tx, stream: Stream, input: LiveInput, { attempt }: Fence, base: number): void {
   const { count, newCount, frames } = input
   replaceBlob(tx, liveFramesKey(stream.id), frames, stream.live !== undefined)
@@ -144,10 +104,4 @@ function replaceLive(tx: Tx, stream: Stream, input: LiveInput, { attempt }: Fenc
 function replaceSummary(tx: Tx, stream: Stream, { from, document }: SummaryInput, { attempt }: Fence): void {
   replaceBlob(tx, summaryKey(stream.id), document, stream.summary !== undefined)
   stream.summary = { version: from + 1, size: document.size, attempt, at: tx.now }
-}
-
-/** A blob is never overwritten, so the earlier one is removed first. */
-function replaceBlob(tx: Tx, key: string, { blob }: BlobInput, exists: boolean): void {
-  if (exists) tx.forget(key)
-  tx.keep(key, blob)
 }

@@ -82,7 +82,7 @@ export function readFrames(tx: Tx, input: ReadFramesInput): ReadFramesResult {
 }
 
 /** Adds chunks up to the size of a page, and returns the number of the first one that was left out. A lost chunk is skipped. */
-function readChunks(tx: Tx, stream: Stream, from: number, chunks: ChunkView[]): number {
+export function readChunks(tx: Tx, stream: Stream, from: number, chunks: ChunkView[]): number {
   const end = Math.min(stream.nextChunk, from + FRAME_PAGE_CHUNKS)
   const ids: string[] = []
   for (let number = from; number < end; number++) ids.push(frameChunkId(stream.id, number))

@@ -74,7 +74,9 @@ export function checkEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefi
     const problem = derived === undefined ? 'extra_entry' : 'wrong_score'
     repaired.push({ problem, index: entry.index, id: entry.id })
   }
-  if (record !== undefined) repairEntriesOf(tx, record, repaired)
+  // The walk has found this entry where it belongs, so its score is not read again.
+  const known = derived === entry.score ? entry : undefined
+  if (record !== undefined) repairEntriesOf(tx, record, repaired, known)
 }
 
 function derivedScore(record: AnyRecord, { index, id }: IndexEntry): number | undefined {
@@ -82,8 +84,9 @@ function derivedScore(record: AnyRecord, { index, id }: IndexEntry): number | un
   return undefined
 }
 
-export function repairEntriesOf(tx: Tx, record: AnyRecord, repaired: IndexProblem[]): void {
+export function repairEntriesOf(tx: Tx, record: AnyRecord, repaired: IndexProblem[], known?: IndexEntry): void {
   for (const entry of entriesOf(record)) {
+    if (entry.index === known?.index && entry.id === known.id) continue
     const score = tx.score(entry.index, entry.id, entry.score)
     if (score === entry.score) continue
     tx.repair(entry.index, entry.id, entry.score, score)

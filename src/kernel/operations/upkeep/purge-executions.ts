@@ -1,6 +1,6 @@
 /**
- * Removes ended executions and flows after their retention, oldest first, with everything that belongs to them. If an id
- * stays taken for longer, a small record of it is kept until then.
+ * Removes ended executions and flows after their retention, oldest first, with everything that belongs to them, or those of a
+ * task that keeps no more than a number. If an id stays taken for longer, a small record of it is kept until then.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
@@ -8,22 +8,33 @@ import { keptMsOf } from '../../rules/execution-state.ts'
 import { isFlowFinished } from '../../rules/flow-state.ts'
 import { removeFlow } from '../../lifecycle/endings/remove-flow.ts'
 import { removeEmptyQueues } from '../../lifecycle/queues.ts'
-import { PURGE_INDEX } from '../../model/indexes.ts'
+import { PURGE_INDEX, keptIndex } from '../../model/indexes.ts'
 import { PURGE_COUNT_MAX } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import { removeExecution } from '../../lifecycle/endings/remove-execution.ts'
 import { inDueOrder } from '../../rules/due-order.ts'
 import { isFlowId } from '../../model/names.ts'
-import type { Tx } from '../../tx.ts'
+import type { Range, Tx } from '../../tx.ts'
 import type { IndexEntry, Position } from '../../model/order.ts'
 
 export interface PurgeInput {
   readonly filter?: TenantFilter | undefined
   readonly from?: Position | undefined
+  /** Instead of those after their retention: the oldest ones that a task keeps by number. */
+  readonly kept?: KeptPart | undefined
   /** Executions that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
   /** Reports of parts of this call that were applied before it had to run again. Only a store sets it. */
   readonly applied?: readonly PurgeReport[] | undefined
+}
+
+/** The oldest ended executions of a task. */
+export interface KeptPart {
+  readonly namespace: string
+  readonly task: string
+  readonly count: number
+  /** None that ended later is removed, so that a repeated call removes nothing more. */
+  readonly to: Instant
 }
 
 /** What was removed for one entry of the index. */
@@ -52,7 +63,7 @@ export interface PurgeResult {
 
 export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   const limit = Math.max(1, PURGE_COUNT_MAX - (input.applied?.length ?? 0))
-  const due = tx.range({ index: PURGE_INDEX, from: input.from, to: tx.now, limit })
+  const due = tx.range(purgedRange(input, tx.now, limit))
   const purge: Purge = { input, reports: [], isShortOfRoom: false }
   const ids = due.map((entry) => entry.id).filter((id) => input.skip?.includes(id) !== true)
   // Each record is a part of its own, so that a conflict over one does not delay the others.
@@ -62,7 +73,9 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   for (const lane of new Set(reports.flatMap((report) => report.lanes))) removeEmptyQueues(tx, lane)
   const next = nextPosition(due, limit, purge)
   const first =
-    next === undefined ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
+    next === undefined && input.kept === undefined
+      ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]
+      : undefined
   return {
     kind: 'purged',
     purged: reports.flatMap((report) => report.executionIds),
@@ -72,6 +85,12 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
     oldestDueAt: reports[0]?.dueAt,
     at: tx.now,
   }
+}
+
+function purgedRange({ kept, from }: PurgeInput, now: Instant, limit: number): Range {
+  if (kept === undefined) return { index: PURGE_INDEX, from, to: now, limit }
+  const { namespace, task, count, to } = kept
+  return { index: keptIndex(namespace, task), to, limit: Math.max(1, Math.min(limit, count)) }
 }
 
 /** The progress of one purge. */
@@ -128,6 +147,8 @@ function addReport(
 
 /** Work without room stays at the head of the next call; a full page is followed by the next. */
 function nextPosition(due: readonly IndexEntry[], limit: number, purge: Purge): Position | undefined {
+  // The caller counts again.
+  if (purge.input.kept !== undefined) return undefined
   if (purge.isShortOfRoom) return purge.input.from ?? { score: 0 }
   const last = due[due.length - 1]
   return due.length < limit || last === undefined ? undefined : { score: last.score, id: last.id }

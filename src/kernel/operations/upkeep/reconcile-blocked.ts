@@ -1,9 +1,11 @@
 /**
  * Checks that a gate will release every execution that a limit blocks, lane by lane: restores gates that are missing, and opens
- * those that the due pass has missed. A repair means a fault elsewhere, and is reported.
+ * those that the due pass has missed. A repair means a fault elsewhere, and is reported. A lane that executions have left, because a
+ * shaped submit has moved them, loses its queues here: the submit cannot know that it was the last one.
  */
 import { neededOf } from '../../lifecycle/limits/claim-admission.ts'
 import { releaseBehind } from '../../lifecycle/limits/gates.ts'
+import { removeEmptyQueues } from '../../lifecycle/queues.ts'
 import { BLOCKED_RECONCILE_COUNT, GATE_RELEASE_MAX, LIMIT_OVERDUE_MS } from '../../limits.ts'
 import { QUEUES_INDEX, gateId, laneIndex } from '../../model/indexes.ts'
 import type { Position } from '../../model/order.ts'
@@ -60,6 +62,7 @@ export function reconcileBlocked(tx: Tx, input: ReconcileBlockedInput): Reconcil
     examined = examined + 1
   }
   const isLast = examined === entries.length && entries.length < BLOCKED_RECONCILE_COUNT
+  if (isLast && examined === 0) removeEmptyQueues(tx, cursor.lane)
   const next = isLast ? laneAfter(tx, cursor.lane) : { lane: cursor.lane, position }
   return { kind: 'blocked_reconciled', examined, repaired, cursor: next }
 }
@@ -93,6 +96,6 @@ function reconcile(tx: Tx, execution: Execution, repaired: BlockedProblem[]): vo
 /** Returns what an execution needs of the limit of a gate. */
 function neededBehind(execution: Execution, gate: string): LimitRef | undefined {
   const own = execution.limits?.find(({ limit, key }) => gateId(limit, key) === gate)
-  const ofLane = laneLimitName(execution.lane)
+  const ofLane = laneLimitName(execution.lane, execution.namespace)
   return own ?? (gateId(ofLane, '') === gate ? neededOf(execution, ofLane, '') : undefined)
 }

@@ -5,6 +5,7 @@
  */
 import { dropHolding, limitNamed } from '../../lifecycle/limits/gauges.ts'
 import { DELETED_LIMIT_MS, HOLDER_MAX, LIMIT_OVERDUE_MS, LIMIT_RECONCILE_COUNT, PERMIT_DUE_WORK } from '../../limits.ts'
+import { isBudgetId } from '../../model/budget-ids.ts'
 import { GAUGES_INDEX, LIMITS_INDEX, holdersIndex, keysIndex } from '../../model/indexes.ts'
 import type { Gauge, Holding, Limit } from '../../model/limit-schema.ts'
 import { idsOf } from '../../model/order.ts'
@@ -79,7 +80,10 @@ function reconcileKey(tx: Tx, gauge: Gauge, { skip }: ReconcileLimitsInput, repa
   for (const holder of holders) if (skip?.includes(holder.id) === true) return true
   const limit = limitNamed(tx, gauge.limit)
   const holdings = tx.getMany('holding', idsOf(holders))
-  if (limit === undefined || limit.deletedAt !== undefined) return removeKey(tx, gauge, holdings, repaired)
+  if (limit === undefined || limit.deletedAt !== undefined) {
+    // Work that waits for a deleted budget is woken first.
+    return isWaking(tx, gauge) || removeKey(tx, gauge, holdings, repaired)
+  }
 
   const found = { limit: gauge.limit, key: gauge.key }
   let hasChanged = correctCounts(gauge, holdings)
@@ -96,6 +100,11 @@ function reconcileKey(tx: Tx, gauge: Gauge, { skip }: ReconcileLimitsInput, repa
   }
   if (hasChanged) tx.put(gauge)
   return true
+}
+
+function isWaking(tx: Tx, { limit, waiting, wakeAt }: Gauge): boolean {
+  if (wakeAt !== undefined) return true
+  return waiting !== undefined && isBudgetId(limit) && tx.get('budget', limit)?.wakeAt !== undefined
 }
 
 function correctCounts(gauge: Gauge, holdings: readonly Holding[]): boolean {

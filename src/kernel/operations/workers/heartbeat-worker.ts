@@ -10,7 +10,8 @@ import type { Tx } from '../../tx.ts'
 export interface HeartbeatInput {
   readonly workerInstanceId: string
   readonly bootId: string
-  readonly runningCount: number
+  /** That of the last report unless given. */
+  readonly runningCount?: number | undefined
   readonly isDraining: boolean
 }
 
@@ -24,7 +25,8 @@ export function heartbeatWorker(tx: Tx, input: HeartbeatInput): HeartbeatResult 
   if (worker?.bootId !== input.bootId || !isRegistered(worker) || hasLapsed(worker, tx.now)) {
     return { kind: 'not_registered' }
   }
-  const refreshed = { ...worker, runningCount: input.runningCount, heartbeatAt: tx.now }
+  const { runningCount = worker.runningCount } = input
+  const refreshed = { ...worker, runningCount, heartbeatAt: tx.now }
   if (input.isDraining && worker.state.phase === 'running') beginDraining(tx, refreshed)
   else tx.put(refreshed)
   return { kind: 'refreshed', expiresAt: tx.now + worker.ttlMs, drain: worker.drain !== undefined }

@@ -9,6 +9,8 @@ export interface ListWorkersInput {
   /** Only workers that serve this namespace. Left out: all. */
   readonly namespace?: string | undefined
   readonly limit: number
+  /** Only this instance. */
+  readonly workerInstanceId?: string | undefined
   /** The instance after which to continue. */
   readonly cursor?: string | undefined
 }
@@ -30,6 +32,12 @@ export function listWorkersRange({ cursor }: ListWorkersInput): Range {
 }
 
 export function listWorkers(tx: Tx, input: ListWorkersInput): ListWorkersResult {
+  const { workerInstanceId } = input
+  if (workerInstanceId !== undefined) {
+    const worker = tx.get('worker', workerInstanceId)
+    const isListed = worker !== undefined && servesNamespace(worker, input.namespace)
+    return { kind: 'workers_listed', workers: isListed ? [asSeen(worker, tx.now)] : [], cursor: undefined, at: tx.now }
+  }
   const limit = Math.min(input.limit, LIST_PAGE_MAX)
   const found = tx.scan(listWorkersRange(input), 'worker')
   const workers: Worker[] = []

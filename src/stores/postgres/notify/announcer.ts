@@ -3,7 +3,7 @@
  * for one: the first at once, later ones coalesced. A wake-up that cannot be sent is lost; other processes then find
  * the work when they poll.
  */
-import { errorFields, sleep } from '../../../runtime/index.ts'
+import { endWithin, errorFields } from '../../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import type { Partition, Wake } from '../../store.ts'
 import { changedPayload } from './notify-payload.ts'
@@ -59,9 +59,7 @@ export class Announcer {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
-    const sent = new AbortController()
-    void this.#sendRest().then(() => sent.abort())
-    await sleep(this.#runtime, CLOSE_WAIT_MS, sent.signal)
+    await endWithin(this.#runtime, CLOSE_WAIT_MS, this.#sendRest())
   }
 
   #sendWhenDue(): void {

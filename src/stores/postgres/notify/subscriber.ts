@@ -11,7 +11,7 @@ import { echoPayload } from './notify-payload.ts'
 /** How long to wait for an echo. */
 export const ECHO_WAIT_MS = 5_000
 /** Interval between echoes. */
-const ECHO_EVERY_MS = 30_000
+export const ECHO_EVERY_MS = 30_000
 
 export interface SubscriberOptions {
   readonly channel: string

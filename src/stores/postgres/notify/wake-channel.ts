@@ -10,7 +10,10 @@ import { Announcer } from './announcer.ts'
 import type { Connection } from '../wire/connection.ts'
 import type { Statement } from '../wire/round-trip.ts'
 import { parsePayload } from './notify-payload.ts'
-import { ECHO_WAIT_MS, Subscriber } from './subscriber.ts'
+import { ECHO_EVERY_MS, ECHO_WAIT_MS, Subscriber } from './subscriber.ts'
+
+/** After trouble with the server, wake-ups may be lost until an echo has shown that they arrive. */
+const DOUBT_MS = 2 * (ECHO_EVERY_MS + ECHO_WAIT_MS)
 
 /** Limit of the back-off: callers wait for wake-ups, so a reconnect must not take long. */
 const RETRY_MAX_MS = 500
@@ -55,6 +58,8 @@ export class WakeChannel {
   #failureCount = 0
   /** When notifications stopped to arrive, as far as known. */
   #silentSince: number | undefined
+  /** When calls or the listening connection failed last. */
+  #doubtedAt: number | undefined
   /** The server has responded since notifications stopped to arrive, so they do not stop because it is away. */
   #isServerThere = false
   #isReceiving: 'yes' | 'no' | 'not_tried' = 'not_tried'
@@ -73,6 +78,22 @@ export class WakeChannel {
   /** Whether notifications arrive, as far as echoes have shown. */
   get isReceiving(): 'yes' | 'no' | 'not_tried' {
     return this.#isReceiving
+  }
+
+  /** Whether readers may wait for wake-ups for long: they arrive, and there was no trouble with the server for a while. */
+  get isReliable(): boolean {
+    return this.#isReceiving === 'yes' && !this.#isInDoubt()
+  }
+
+  /** A call has failed: the listening connection may be lost too, and so may notifications of other processes. */
+  doubt(): void {
+    const wasInDoubt = this.#isInDoubt()
+    this.#doubtedAt = this.#options.runtime.monotonic()
+    if (!wasInDoubt && !this.#isClosed) this.#wakeAll()
+  }
+
+  #isInDoubt(): boolean {
+    return this.#doubtedAt !== undefined && this.#options.runtime.monotonic() - this.#doubtedAt < DOUBT_MS
   }
 
   /** The reason why wake-ups do not arrive; undefined while they do. */
@@ -144,6 +165,7 @@ export class WakeChannel {
     this.#subscriber = undefined
     if (this.#isClosed) return
     const { runtime, log } = this.#options
+    this.#doubtedAt = runtime.monotonic()
     this.#failureCount += 1
     this.#silentSince ??= runtime.monotonic()
     log.debug(errorFields(error), 'could not listen for wake-ups; trying again')
@@ -168,9 +190,11 @@ export class WakeChannel {
   /** Warns once, until notifications arrive again. */
   #warnOnce(fields: LogFields, warning: string): void {
     if (this.#isReceiving === 'no') return
+    const wasReceiving = this.#isReceiving === 'yes'
     this.#isReceiving = 'no'
     this.#warning = warning
     this.#options.log.warn({ channel: this.#options.channel, ...fields }, warning)
+    if (wasReceiving) this.#wakeAll()
   }
 
   #noteReceiving(): void {

@@ -97,6 +97,18 @@ const shapingKey = namedTable(
     held_since bigint`,
 )
 
+const auditEntry = namedTable(
+  'audit_entry',
+  `sequence bigint not null,
+    at bigint not null,
+    credential text not null,
+    role text not null check (role in ('viewer', 'worker', 'operator', 'admin')),
+    namespace text,
+    action text not null,
+    reason text,
+    status bigint not null`,
+)
+
 const partitions = `
   insert into $schema.partition (number, name)
     select p.number, p.name from (values ${partitionRows()}) as p (number, name)
@@ -131,6 +143,7 @@ export const admission = [
   scheduleTable,
   budgets,
   shapingKey,
+  auditEntry,
   partitions,
 ].join('')
 

@@ -56,6 +56,11 @@ export async function applyPlan(session: Session, { steps }: MigrationPlan): Pro
   for (const { sql } of steps) for (const statement of statementsOf(sql)) await session.query(statement)
 }
 
+/** Returns the statements of steps, with the name of a schema. */
+export function statementsIn(steps: readonly Migration[], schema: string): string[] {
+  return steps.flatMap(({ sql }) => statementsOf(withSchema(sql, schema)))
+}
+
 /**
  * Runs work in a transaction under a lock of the schema. The lock has a statement of its own: later statements see what
  * was committed before it.

@@ -54,6 +54,12 @@ export class Connection implements Session {
     return connection
   }
 
+  /** The process that the other side announced as the one that serves this connection. */
+  get announcedPid(): number | undefined {
+    const { processID: pid } = this.#client as Client & { readonly processID?: number | null }
+    return pid ?? undefined
+  }
+
   get isLost(): boolean {
     return this.#isLost
   }

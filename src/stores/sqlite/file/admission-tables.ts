@@ -92,6 +92,18 @@ const shapingKey = namedTable(
     held_since integer`,
 )
 
+const auditEntry = namedTable(
+  'audit_entry',
+  `sequence integer not null,
+    at integer not null,
+    credential text not null,
+    role text not null check (role in ('viewer', 'worker', 'operator', 'admin')),
+    namespace text,
+    action text not null,
+    reason text,
+    status integer not null`,
+)
+
 export const admission = [
   worker,
   share,
@@ -107,4 +119,5 @@ export const admission = [
   scheduleTable,
   budgets,
   shapingKey,
+  auditEntry,
 ].join('')

@@ -26,14 +26,14 @@ export interface WantedSettings {
 
 /** Whether a file must be set up or migrated. Refuses a file of another program or of a newer version. */
 export function needsSetup(connection: Connection, file: string): boolean {
-  const version = schemaVersion(connection, file)
+  const version = findVersion(connection, file)
   refuseNewer(file, 'schema', version, SCHEMA_VERSION)
   return version < SCHEMA_VERSION
 }
 
 /** Migrates the tables and writes the settings of a new file, in the caller's transaction. */
 export function setUp(connection: Connection, file: string, wanted: WantedSettings): void {
-  const version = schemaVersion(connection, file)
+  const version = findVersion(connection, file)
   refuseNewer(file, 'schema', version, SCHEMA_VERSION)
   for (const step of migrations.slice(version)) connection.execute(step)
   if (version === 0) {
@@ -70,7 +70,7 @@ function limitPartitionsOf(connection: Connection): number {
 }
 
 /** Returns the number of steps that a file has run: 0 for an empty one. */
-function schemaVersion(connection: Connection, file: string): number {
+export function findVersion(connection: Connection, file: string): number {
   // In this order: another process may create the tables and the mark, in one step, between these two reads.
   if (connection.value('select count(*) from sqlite_schema') === 0) return 0
   if (connection.value('pragma application_id') === APPLICATION_ID) {

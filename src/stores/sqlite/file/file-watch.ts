@@ -1,6 +1,6 @@
 /**
  * Detects commits of other connections, of this process or others. `pragma data_version` changes with each of them;
- * reading it costs a few microseconds.
+ * reading it costs a few microseconds. `FileNews` shows which of them concern listeners.
  */
 import type { StatementSync } from 'node:sqlite'
 import type { Runtime, Timer } from '../../../runtime/index.ts'

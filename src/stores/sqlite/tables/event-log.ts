@@ -2,7 +2,8 @@
 import type { StatementSync } from 'node:sqlite'
 import { unpackEvent } from '../../../kernel/index.ts'
 import type { Cell, Instant } from '../../../kernel/index.ts'
-import type { EventPage, StoredEvent } from '../../store.ts'
+import { EVENT_SCAN_MAX } from '../../store.ts'
+import type { EventHint, EventPage, StoredEvent } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 
 /** Limit of events that one transaction drops, so that other transactions run in between. */
@@ -11,6 +12,7 @@ const TRIM_COUNT_MAX = 5_000
 export class EventLog {
   readonly #partition: number
   readonly #page: StatementSync
+  readonly #hintedPage: StatementSync
   readonly #first: StatementSync
   readonly #last: StatementSync
   readonly #firstKept: StatementSync
@@ -21,6 +23,18 @@ export class EventLog {
     this.#page = connection.prepare(
       'select sequence, record from event where partition = ? and sequence > ? order by sequence limit ?',
     )
+    this.#hintedPage = connection.prepare(
+      `select sequence, record from (
+         select sequence, type, record, max(sequence) over () as last from (
+           select sequence, type, record from event where partition = :partition and sequence > :after
+           order by sequence limit ${EVENT_SCAN_MAX}
+         )
+       )
+       where sequence in (:first, last)
+         or (:types is null or type in (select value from json_each(:types)))
+           and not exists (select 1 from json_each(:texts) where instr(record, json_each.value) = 0)
+       order by sequence limit :limit`,
+    )
     this.#first = connection.prepare('select sequence from event where partition = ? order by sequence limit 1')
     this.#last = connection.prepare('select last_sequence from partition where number = ?')
     this.#firstKept = connection.prepare(
@@ -30,13 +44,21 @@ export class EventLog {
     this.#delete = connection.prepare('delete from event where partition = ? and sequence < ?')
   }
 
-  page(after: number, limit: number): EventPage {
+  page(after: number, limit: number, hint?: EventHint): EventPage {
     const lastSequence = this.#lastSequence()
-    return {
-      events: this.#page.all(this.#partition, after, limit).map(readEvent),
-      firstSequence: this.#firstSequence(lastSequence),
-      lastSequence,
-    }
+    const firstSequence = this.#firstSequence(lastSequence)
+    const rows =
+      hint === undefined
+        ? this.#page.all(this.#partition, after, limit)
+        : this.#hintedPage.all({
+            partition: this.#partition,
+            after,
+            first: Math.max(after + 1, firstSequence),
+            types: hint.types === undefined ? null : JSON.stringify(hint.types),
+            texts: JSON.stringify(hint.texts.map((text) => JSON.stringify(text))),
+            limit,
+          })
+    return { events: rows.map(readEvent), firstSequence, lastSequence }
   }
 
   /**

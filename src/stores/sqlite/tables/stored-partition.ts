@@ -1,9 +1,9 @@
 /** Reads one partition through prepared statements. */
 import type { StatementSync } from 'node:sqlite'
 import { recordTypes } from '../../../kernel/index.ts'
-import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
+import type { IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
 import { readRecordText } from '../../sql/record-text.ts'
-import type { StoredData, UNREADABLE } from '../../working-set/overlay/stored-data.ts'
+import type { FoundRecord, StoredData } from '../../working-set/overlay/stored-data.ts'
 import type { Connection } from '../connection/connection.ts'
 import { RangeStatements, argumentsOf } from './range-statements.ts'
 
@@ -39,9 +39,9 @@ export class StoredPartition implements StoredData {
     this.#blob = connection.prepare('select bytes from blob where partition = ? and key = ?')
   }
 
-  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
+  find(type: RecordType, id: string): FoundRecord | undefined {
     const row = this.#records.get(type)?.get(id, this.#number)
-    return row === undefined ? undefined : readRecordText(type, row['record'] as string)
+    return row === undefined ? undefined : { record: readRecordText(type, row['record'] as string) }
   }
 
   range(range: Range): IndexEntry[] {

@@ -1,7 +1,7 @@
 /** Runs read operations on snapshots, over a connection of its own. Never waits for a writer. */
 import type { Runtime } from '../../../runtime/index.ts'
 import { Overlay } from '../../working-set/overlay/overlay.ts'
-import type { Answer, Call, EventPage, FactKind, Partition, PartitionDump } from '../../store.ts'
+import type { Answer, Call, EventHint, EventPage, FactKind, Partition, PartitionDump } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'
 import { selectFacts } from '../tables/facts.ts'
@@ -34,8 +34,8 @@ export class SnapshotReader {
     return this.#transactions.run(() => new Overlay(this.#open(partition).stored, this.#runtime.now()).runAll(calls))
   }
 
-  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    return this.#transactions.run(() => this.#open(partition).log.page(after, limit))
+  readEvents(partition: Partition, after: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    return this.#transactions.run(() => this.#open(partition).log.page(after, limit, hint))
   }
 
   findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {

@@ -13,6 +13,7 @@ import type { Answer, Call, FactKind, Partition, Wake } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'
 import { insertFacts } from '../tables/facts.ts'
+import { countNews } from '../file/file-news.ts'
 import { readMeta } from '../file/file-settings.ts'
 import { PartitionWriter } from '../tables/partition-writer.ts'
 import { RefusedRow } from '../tables/row-statements.ts'
@@ -86,7 +87,9 @@ export class WriteQueue {
       const answers = overlay.runAll(calls)
       const writes = overlay.writes()
       partition.writer.write(writes)
-      return { answers, wake: wakeOf(partition.name, writes) }
+      const wake = wakeOf(partition.name, writes)
+      if (wake?.hasEvents === false) countNews(this.#connection, partition.name)
+      return { answers, wake }
     }, since)
     if (wake !== undefined) this.#onWake(wake)
     return answers

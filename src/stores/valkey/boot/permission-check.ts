@@ -42,6 +42,7 @@ export function commandLines(keys: Keys): string[][] {
     ['ZCARD', key],
     ['ZCOUNT', key, '0', '0'],
     ['ZSCORE', key, ''],
+    ['ZMSCORE', key, ''],
     ['ZRANK', key, ''],
     ['ZREVRANK', key, ''],
     ['ZRANGE', key, '0', '0'],

@@ -55,14 +55,15 @@ function adviceFor(location: ValkeyLocation, reason: unknown): string {
   const code = codeOf(reason)
   const isSilent = code === '' || code === 'ETIMEDOUT'
   const hangsUp = code === 'ECONNRESET'
-  const { isTls, isCluster } = location
+  const { isTls } = location
+  const isListed = location.isCluster || location.watchedName !== undefined
   if (isTls && hangsUp) return `${CHECK}; if it wants to see a certificate, ${CERTIFICATE_ADVICE}.`
   if (isTls && (isSilent || code.startsWith('ERR_SSL') || code === 'EPROTO')) {
-    const how = isCluster ? 'leave out "tls=true"' : 'begin the location with "valkey://"'
+    const how = isListed ? 'leave out "tls=true"' : 'begin the location with "valkey://"'
     return `${CHECK}; if it does not speak TLS, ${how}.`
   }
   if (!isTls && (isSilent || hangsUp)) {
-    const how = isCluster ? 'add "?tls=true"' : 'begin the location with "valkeys://"'
+    const how = isListed ? 'add "?tls=true"' : 'begin the location with "valkeys://"'
     return `${CHECK}; if it speaks TLS, ${how}.`
   }
   return `${CHECK}.`

@@ -6,8 +6,8 @@ import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
 import { backoffMs } from '../../../runtime/backoff.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
-import { BytesCommand, ReadyCommand } from '../wire/bytes-command.ts'
-import type { FunctionCall } from '../wire/call-writer.ts'
+import { BytesCommand, ReadyCommand, ReadyRead } from '../wire/bytes-command.ts'
+import type { FunctionCall, ValueRead } from '../wire/call-writer.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
 import type { ConnectionSettings } from '../options/connection-settings.ts'
@@ -138,13 +138,14 @@ export class Connection {
   }
 
   /**
-   * Sends a call behind a read of values, in one write. The read runs before the call: it follows no slot to another server,
+   * Sends a call behind its read of values, in one write. The read runs before the call: it follows no slot to another server,
    * where it could arrive behind the call. If the read fails, the reply to the call counts as lost.
    */
-  async sendCallBehindRead(call: FunctionCall, keys: Buffer[]): Promise<[reply: unknown, values: unknown]> {
-    if (keys.length === 0) return [await this.sendCall(call), []]
+  async sendCallBehindRead(call: FunctionCall): Promise<[reply: unknown, values: unknown]> {
+    const { read } = call
+    if (read === undefined) return [await this.sendCall(call), []]
     return await this.#whenReady(async (client) => {
-      const reading = readInPlace(client, keys)
+      const reading = readInPlace(client, read)
       // Awaited after the call, whose own error is more specific.
       reading.catch(() => undefined)
       const reply = await (client.sendCommand(new ReadyCommand(call)) as Promise<unknown>)
@@ -250,10 +251,10 @@ function unrefSocket(client: Redis): void {
 }
 
 /** Reads values from the server that has their slot in the slot map. With an explicit slot the client follows no redirection. */
-function readInPlace(client: Client, keys: Buffer[]): Promise<unknown> {
-  const read = new BytesCommand('MGET', keys)
-  if (!(client instanceof Cluster)) return client.sendCommand(read) as Promise<unknown>
-  return client.sendCommand(read, undefined, { slot: read.getSlot() }) as Promise<unknown>
+function readInPlace(client: Client, read: ValueRead): Promise<unknown> {
+  const command = new ReadyRead(read)
+  if (!(client instanceof Cluster)) return client.sendCommand(command) as Promise<unknown>
+  return client.sendCommand(command, undefined, { slot: command.getSlot() }) as Promise<unknown>
 }
 
 /** Options of every connection to every server. */
@@ -274,6 +275,21 @@ function serverOptions(location: ValkeyLocation, settings: ConnectionSettings) {
     reconnectOnError: (error: Error) => refusalWord(error) === 'READONLY',
     ...userOf(location, settings),
     ...(location.isTls ? { tls: { ...settings.tls } } : {}),
+    ...sentinelsOf(location, settings),
+  }
+}
+
+/** With sentinels the client asks them for the address at each connect, and ignores the one that it is given. */
+function sentinelsOf({ watchedName, servers, isTls }: ValkeyLocation, { tls, sentinelPassword }: ConnectionSettings) {
+  if (watchedName === undefined) return {}
+  return {
+    sentinels: [...servers],
+    name: watchedName,
+    role: 'master' as const,
+    // Of a connection that does not come back by itself; the client of the store has another one.
+    sentinelRetryStrategy: () => null,
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(isTls ? { enableTLSForSentinelMode: true, sentinelTLS: { ...tls } } : {}),
   }
 }
 
@@ -282,7 +298,14 @@ function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runt
   const options = serverOptions(location, settings)
   const [server] = location.servers
   if (!location.isCluster) {
-    return new Redis({ ...options, ...server, lazyConnect: true, enableOfflineQueue: false, retryStrategy: retry })
+    return new Redis({
+      ...options,
+      ...server,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      retryStrategy: retry,
+      ...(location.watchedName === undefined ? {} : { sentinelRetryStrategy: retry }),
+    })
   }
   const clusterOptions = {
     redisOptions: options,

@@ -5,6 +5,7 @@
 import { SEPARATOR } from '../../../kernel/index.ts'
 import type { Cell } from '../../../kernel/index.ts'
 import { UUID_BYTES, idText, uuidText } from './id-bytes.ts'
+import { codeAt } from './text-code.ts'
 import {
   ABSENT,
   COUNT_IN_TAG_MAX,
@@ -163,6 +164,6 @@ function shortText(bytes: Buffer, start: number, length: number): string {
 
 function isAt(bytes: Buffer, start: number, length: number, text: string): boolean {
   if (text.length !== length) return false
-  for (let i = 0; i < length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false
+  for (let i = 0; i < length; i++) if (codeAt(text, i) !== bytes[start + i]) return false
   return true
 }

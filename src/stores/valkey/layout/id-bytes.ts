@@ -4,6 +4,7 @@
  * byte of UTF-8, so every name can be read back. Ids have the same order as bytes and as texts.
  */
 import { SEPARATOR } from '../../../kernel/index.ts'
+import { codeAt } from './text-code.ts'
 
 /** Stands before the 16 bytes of a uuid. */
 const UUID_MARK = 0xff
@@ -34,16 +35,16 @@ for (let byte = 0; byte < digitPairs.length; byte++) {
 
 /** Writes the uuid at a place of a text as 16 bytes. Returns false, and may have written some, if there is no uuid. */
 function putUuid(bytes: Uint8Array, at: number, text: string, start: number): boolean {
-  if (text.charCodeAt(start + 8) !== DASH || text.charCodeAt(start + 13) !== DASH) return false
-  if (text.charCodeAt(start + 18) !== DASH || text.charCodeAt(start + 23) !== DASH) return false
+  if (codeAt(text, start + 8) !== DASH || codeAt(text, start + 13) !== DASH) return false
+  if (codeAt(text, start + 18) !== DASH || codeAt(text, start + 23) !== DASH) return false
   let place = start
   // A character that is no digit makes `all` negative, one that is not ASCII makes `codes` too large.
   let all = 0
   let codes = 0
   for (let i = 0; i < UUID_BYTES; i++) {
     if (i === 4 || i === 6 || i === 8 || i === 10) place++
-    const first = text.charCodeAt(place)
-    const second = text.charCodeAt(place + 1)
+    const first = codeAt(text, place)
+    const second = codeAt(text, place + 1)
     codes |= first | second
     const byte = ((digitValues[first & ASCII_MAX] as number) << 4) | (digitValues[second & ASCII_MAX] as number)
     all |= byte
@@ -60,7 +61,7 @@ const recentUuids = new Uint8Array(RECENT_COUNT * UUID_BYTES)
 /** Spreads texts by their last characters, which are random in most ids. */
 export function recentPlace(text: string): number {
   const { length } = text
-  return (text.charCodeAt(length - 1) * 31 + text.charCodeAt(length - 2)) * 31 + text.charCodeAt(length - 3)
+  return (codeAt(text, length - 1) * 31 + codeAt(text, length - 2)) * 31 + codeAt(text, length - 3)
 }
 
 /** Writes the uuid that a text ends with, as `putUuid` does. */
@@ -111,12 +112,12 @@ export function idText(isFlow: boolean, partition: number, bytes: Uint8Array, at
 
 /** Returns the partition of an id from its digits, which end in front of a dash; -1 if it is written in another way. */
 export function idPartition(text: string, start: number, end: number): number {
-  if (text.charCodeAt(end) !== DASH || end === start) return -1
+  if (codeAt(text, end) !== DASH || end === start) return -1
   // A number has one form only.
-  if (text.charCodeAt(start) === ZERO && end - start > 1) return -1
+  if (codeAt(text, start) === ZERO && end - start > 1) return -1
   let partition = 0
   for (let i = start; i < end; i++) {
-    const digit = text.charCodeAt(i) - ZERO
+    const digit = codeAt(text, i) - ZERO
     if (digit < 0 || digit > 9) return -1
     partition = 10 * partition + digit
   }
@@ -125,12 +126,12 @@ export function idPartition(text: string, start: number, end: number): number {
 
 /** Returns where the uuid of an id begins if what begins at a place looks like one; else -1. */
 function uuidStart(text: string, start: number): number {
-  let at = text.charCodeAt(start) === FLOW_LETTER ? start + 1 : start
+  let at = codeAt(text, start) === FLOW_LETTER ? start + 1 : start
   const first = at
-  while (text.charCodeAt(at) >= ZERO && text.charCodeAt(at) <= NINE) at++
-  if (at === first || at - start >= ID_HEAD_MAX || text.charCodeAt(at) !== DASH) return -1
+  while (codeAt(text, at) >= ZERO && codeAt(text, at) <= NINE) at++
+  if (at === first || at - start >= ID_HEAD_MAX || codeAt(text, at) !== DASH) return -1
   const end = at + 1 + UUID_CHARACTERS
-  return end === text.length || text.charCodeAt(end) === SEPARATOR_CODE ? at + 1 : -1
+  return end === text.length || codeAt(text, end) === SEPARATOR_CODE ? at + 1 : -1
 }
 
 /**
@@ -146,7 +147,7 @@ export function putName(bytes: Buffer, start: number, name: string, idParts: num
     let end: number
     const isWhole = from === 0 && uuid + UUID_CHARACTERS === name.length
     if (uuid >= 0 && (isWhole ? putLastUuid(bytes, markAt + 1, name) : putUuid(bytes, markAt + 1, name, uuid))) {
-      for (; from < uuid; from++) bytes[at++] = name.charCodeAt(from)
+      for (; from < uuid; from++) bytes[at++] = codeAt(name, from)
       bytes[at] = UUID_MARK
       at += 1 + UUID_BYTES
       from = uuid + UUID_CHARACTERS
@@ -166,7 +167,7 @@ function putPlain(bytes: Buffer, start: number, text: string, from: number, to: 
   if (to - from > SHORT_TEXT_MAX) return start + bytes.write(text.slice(from, to), start)
   let at = start
   for (let i = from; i < to; i++) {
-    const code = text.charCodeAt(i)
+    const code = codeAt(text, i)
     if (code > ASCII_MAX) return start + bytes.write(text.slice(from, to), start)
     bytes[at++] = code
   }

@@ -31,6 +31,7 @@
  * | `<prefix>:{q:1}:O5:<id>`            | string     | the sums of a past period of a budget                     |
  * | `<prefix>:{m:0}:N5:<id>`           | string     | the record of a consumer of the event log                 |
  * | `<prefix>:{fp:3}:K5:<id>`          | string     | the record of a shaping key                               |
+ * | `<prefix>:{m:0}:Y5:<id>`           | string     | an entry of the audit trail                               |
  * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step, frames |
  * | `<prefix>:{fp:3}:events5`          | list       | the event log, oldest first                               |
@@ -90,6 +91,7 @@ export const keyKinds = {
   charge: 'P5:',
   past_period: 'O5:',
   shaping_key: 'K5:',
+  audit_entry: 'Y5:',
   index: 'i5:',
   blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
@@ -130,6 +132,7 @@ export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
   charge: 0,
   past_period: 0,
   shaping_key: 0,
+  audit_entry: 0,
   index: 2,
   blob: 2,
 }

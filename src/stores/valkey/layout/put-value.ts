@@ -7,6 +7,7 @@
  */
 import type { Cell } from '../../../kernel/index.ts'
 import { ID_CHARACTERS_MAX, UUID_BYTES, UUID_CHARACTERS, idPartition, putLastUuid } from './id-bytes.ts'
+import { codeAt } from './text-code.ts'
 import {
   ABSENT,
   COUNT_16_MAX,
@@ -82,7 +83,7 @@ export function putText(bytes: Buffer, at: number, value: string): number {
     bytes[at] = TEXT + length
     let i = 0
     for (; i < length; i++) {
-      const code = value.charCodeAt(i)
+      const code = codeAt(value, i)
       if (code > ASCII_MAX) break
       bytes[at + 1 + i] = code
     }
@@ -116,7 +117,7 @@ function putId(bytes: Buffer, at: number, value: string): number {
     bytes[at] = UUID
     return at + 1 + UUID_BYTES
   }
-  const isFlow = value.charCodeAt(0) === FLOW_LETTER
+  const isFlow = codeAt(value, 0) === FLOW_LETTER
   const partition = idPartition(value, isFlow ? 1 : 0, start - 1)
   if (partition < 0 || partition > COUNT_8_MAX || !putLastUuid(bytes, at + 2, value)) return at
   bytes[at] = isFlow ? FLOW_ID : EXECUTION_ID

@@ -80,6 +80,7 @@ const queue: Queue = {
   class: '',
   createdAt: 1_760_000_000_000,
   needs: undefined,
+  keeps: undefined,
 }
 
 describe('values as bytes', () => {

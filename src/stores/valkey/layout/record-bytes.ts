@@ -7,12 +7,14 @@
  * A reader keeps the values behind the last field that its schema knows and writes them back. Fields that an older writer
  * did not know read as absent. Fields, words and variants may therefore be appended; `schema.lock.json` guards the rest.
  */
-import { eventFields, fieldsOf, recordTypes } from '../../../kernel/index.ts'
+import { eventFields, eventTypes, fieldsOf, recordTypes } from '../../../kernel/index.ts'
 import type { AnyRecord, FabricEvent, RecordType, RecordTypes } from '../../../kernel/index.ts'
 import { ByteReader } from './byte-reader.ts'
-import type { ByteWriter } from './byte-writer.ts'
+import { ByteWriter } from './byte-writer.ts'
+import { putText } from './put-value.ts'
 import { compileObject, compileRecord } from './record-code.ts'
 import type { ObjectCode } from './record-code.ts'
+import { ABSENT } from './value-tags.ts'
 
 export type StoredEvent = Omit<FabricEvent, 'at'>
 
@@ -40,6 +42,22 @@ export function writeEvent(event: StoredEvent, writer: ByteWriter): void {
 /** Reads the event that ends with the bytes. Throws a RangeError if the bytes are damaged. */
 export function readEvent(bytes: Buffer, start: number): StoredEvent {
   return readWhole(eventCode, bytes, start)
+}
+
+/** The form of a text in an event. */
+export function textBytes(text: string): Buffer {
+  const writer = new ByteWriter()
+  writer.value(putText, text)
+  return writer.take()
+}
+
+/** The form of types of events, a byte each; empty for all. A type that is unknown here has none. */
+export function typeBytes(types: readonly string[] = eventTypes): Buffer {
+  const numbers = types.map((type) => eventTypes.findIndex((known) => known === type))
+  if (numbers.length === eventTypes.length) return Buffer.alloc(0)
+  const known = numbers.filter((number) => number >= 0)
+  // No event begins with this byte, so none matches.
+  return Buffer.from(known.length === 0 ? [ABSENT] : known)
 }
 
 function readWhole<T>(code: ObjectCode<T>, bytes: Buffer, start: number, id?: string): T {

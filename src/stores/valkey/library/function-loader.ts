@@ -35,9 +35,9 @@ export class FunctionLoader {
     return await this.#withLibrary(() => this.#connection.sendCall(call))
   }
 
-  /** Sends an encoded call after a read of values, in one write. */
-  async sendBehindRead(call: FunctionCall, keys: Buffer[]): Promise<[reply: unknown, values: unknown]> {
-    return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call, keys))
+  /** Sends an encoded call after its read of values, in one write. */
+  async sendBehindRead(call: FunctionCall): Promise<[reply: unknown, values: unknown]> {
+    return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call))
   }
 
   /** Calls one of the library's functions, with bytes in the reply. */

@@ -6,7 +6,7 @@ local RESERVED_MS, RESERVED_MAX = 20, 10000
 local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250, 1000, 20, 1000, 256, 5
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
-local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, INDEX_BYTES, TIME_BYTES = 8, 12, 24, 8, 6
+local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, INDEX_BYTES, TIME_BYTES, TYPE_AT = 8, 12, 24, 8, 6, 8
 -- The marks of indexes that wake listeners: when an earlier first entry appears, and when the index was empty.
 local FIRST, READY = 1, 2
 -- Stands for the lag of a caller whose own clock went back: events are as old as it says.
@@ -14,11 +14,11 @@ local CLOCK_BACK = 'back'
 local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events5', 'trimmed5', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
-local call, byte, sub, unpack, tonumber, type, min, max, floor, read
+local call, byte, sub, find, unpack, tonumber, type, min, max, floor, read
 local function bind()
   if call then return end
   call, byte, sub, unpack, tonumber, type = redis.call, string.byte, string.sub, _G.unpack, _G.tonumber, _G.type
-  min, max, floor, read = math.min, math.max, math.floor, struct.unpack
+  min, max, floor, read, find = math.min, math.max, math.floor, struct.unpack, string.find
 end
 
 local function refuse(reason) error({ err = 'ERR malformed arguments: ' .. reason }) end
@@ -79,7 +79,13 @@ end
 
 -- Returns the first entries of an index, up to and including the first one past a score.
 local function headOf(key, limit, to)
-  return entriesOf(key, 0, to < INF and min(limit, countTo(key, to) + 1) or limit)
+  if to < INF and limit > 0 then
+    -- Most of the time nothing is due, so one command is enough.
+    local first = entriesOf(key, 0, 1)
+    if #first == 0 or tonumber(first[2]) > to then return first end
+    limit = min(limit, countTo(key, to) + 1)
+  end
+  return entriesOf(key, 0, limit)
 end
 
 -- The same without entries reserved by other loads, and whether there are any. Reserves the first ones up to the score.
@@ -216,7 +222,7 @@ end
 --   h index limit reserveCount to TEMPLATES      entries, values, brought, whether entries were hidden
 --   p index score id to reverse limit TEMPLATES  entries, values, brought
 --   c index score id to reverse limit            the number of entries
---   s index id                                   the score
+--   s index count id…                            the scores
 --   b bytesMax count key…                        values, until they exceed the bytes
 local function load(keys, args)
   local now, partition, reserver, wait = serverTime(), keys[1], args[3] or refuse('no load'), 0
@@ -241,7 +247,8 @@ local function load(keys, args)
       local _, count = placeOf(args, at + 1)
       reply[size + 1], at = count, at + 7
     elseif need == 's' then
-      reply[size + 1], at = call('ZSCORE', key, args[at + 2]), at + 3
+      local last = at + 2 + countOf(args[at + 2])
+      reply[size + 1], at = onEach('ZMSCORE', key, args, at + 3, last), last + 1
     elseif need == 'b' then
       local values, left, place, last = {}, countOf(key), at + 3, at + 2 + countOf(args[at + 2])
       while place <= last and left >= 0 do
@@ -427,11 +434,27 @@ local function commit(keys, args)
   return { APPLIED, time, sequence, now, failures }
 end
 
--- args: behind which event to begin, how many to read at most. Replies how many were ever trimmed, how many there are, events.
+local function isHinted(event, args)
+  if args[4] ~= '' and not find(args[4], sub(event, TYPE_AT, TYPE_AT), 1, true) then return false end
+  for i = 5, #args do if not find(event, args[i], 1, true) then return false end end
+  return true
+end
+
+-- args: behind which event to begin, how many to read at most. With a hint: how many to examine, their types, a byte each, texts.
+-- Replies how many were ever trimmed, how many there are, events, with a hint also their places among those examined.
 local function readLog(keys, args)
   local log, trimmed = keys[1] .. EVENTS, countOf(call('GET', keys[1] .. TRIMMED) or 0) % LEVEL_STEP
-  local first, limit = max(0, countOf(args[1]) - trimmed), countOf(args[2])
-  return { trimmed, call('LLEN', log), limit > 0 and call('LRANGE', log, first, first + limit - 1) or NONE }
+  local first, limit, count = max(0, countOf(args[1]) - trimmed), countOf(args[2]), call('LLEN', log)
+  local examined = args[3] and countOf(args[3]) or limit
+  local events = limit > 0 and examined > 0 and call('LRANGE', log, first, first + examined - 1) or NONE
+  if not args[3] then return { trimmed, count, events } end
+  local found, places = {}, {}
+  for i = 1, #events do
+    if #found < limit and (i == 1 or i == #events or isHinted(events[i], args)) then
+      found[#found + 1], places[#places + 1] = events[i], i
+    end
+  end
+  return { trimmed, count, found, places }
 end
 
 -- args: the time before which events are too old, how many to keep at most, how many to remove at most. Replies how many it

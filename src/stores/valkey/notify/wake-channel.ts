@@ -95,6 +95,11 @@ export class WakeChannel {
     }
   }
 
+  /** Whether the growth of a log is announced to this process. If it ceases to be, listeners are woken. */
+  receivesEvents(partition: Partition): boolean {
+    return this.#eventChannels.get(partition)?.state === 'on'
+  }
+
   close(): void {
     this.#isClosed = true
     for (const { retry, linger } of this.#channels.values()) {
@@ -166,6 +171,8 @@ export class WakeChannel {
     if (this.#isClosed) return
     this.#log.debug({ channel: channel.name, ...errorFields(error) }, 'could not subscribe to a channel; retrying')
     const isFirstRedirect = channel.server !== undefined && channel.failureCount === 1
+    // Readers that relied on the channel look by themselves from now on.
+    if (channel.carries === 'events' && !isFirstRedirect && channel.failureCount <= 2) this.#wakeAll(channel)
     const waitMs = isFirstRedirect ? 0 : Math.min(RETRY_MAX_MS, backoffMs(this.#runtime, channel.failureCount))
     channel.retry = this.#runtime.after(waitMs, () => this.#turnOn(channel), { background: true })
   }

@@ -48,6 +48,25 @@ describe('the location of a Valkey store', () => {
     expect(parse(text)).toMatchObject(expected)
   })
 
+  test('names sentinels, what they watch, and the database', () => {
+    expect(parse('valkey-sentinel://a,b:1/main/3?tls=true&prefix=shop')).toMatchObject({
+      servers: [
+        { host: 'a', port: 26_379 },
+        { host: 'b', port: 1 },
+      ],
+      watchedName: 'main',
+      database: 3,
+      isTls: true,
+      isCluster: false,
+      prefix: 'shop',
+    })
+    expect(shownLocation(parse('valkey-sentinel://user:hush@a,b:1/main/3?tls=true'))).toBe(
+      'valkey-sentinel://a:26379,b:1/main/3?tls=true, prefix ff',
+    )
+    expect(messageFor('valkey-sentinel://a')).toContain('the name of what they watch')
+    expect(messageFor('valkey-sentinel://a/ma in')).toContain('the name of what they watch')
+  })
+
   test.each([
     ['valkey://localhost', [{ host: 'localhost', port: 6379 }]],
     ['valkey://db.example.com:1', [{ host: 'db.example.com', port: 1 }]],

@@ -29,7 +29,7 @@ test.each<[unknown, string, string]>([
   [
     { pasword: 'hush' },
     'valkey',
-    'unknown key "pasword"; the known ones are username, password, tls, requestTimeoutMs, loadFunctions',
+    'unknown key "pasword"; the known ones are username, password, tls, requestTimeoutMs, sentinelPassword, loadFunctions',
   ],
   [{ toString: 'hush' }, 'valkey', 'unknown key "toString"'],
   [{ username: 5 }, 'valkey.username', 'a text'],

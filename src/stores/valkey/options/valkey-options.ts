@@ -18,6 +18,7 @@ export interface ValkeyOptions extends ConnectionSettings {
 
 const valkeyOptions = shape<ValkeyOptions>(invalidConfiguration)('{ password }', {
   ...serverChecks,
+  sentinelPassword: must<string>((value) => typeof value === 'string' && value !== '', 'a text that is not empty'),
   loadFunctions: must<boolean>((value) => typeof value === 'boolean', 'true or false'),
 })
 
@@ -25,7 +26,8 @@ const valkeyOptions = shape<ValkeyOptions>(invalidConfiguration)('{ password }',
 export function checkValkeyOptions(options: ValkeyOptions, location: ValkeyLocation): void {
   checkServerOptions('valkey', options, valkeyOptions)
   if (options.tls !== undefined && !location.isTls) {
-    const how = location.isCluster ? 'add "?tls=true" to it' : 'begin it with "valkeys://"'
+    const isListed = location.isCluster || location.watchedName !== undefined
+    const how = isListed ? 'add "?tls=true" to it' : 'begin it with "valkeys://"'
     throw invalidOption(
       'valkey.tls',
       `The location does not ask for TLS, so the connection would not be encrypted: ${how}.`,

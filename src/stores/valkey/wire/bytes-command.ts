@@ -4,7 +4,7 @@
  */
 import type { Writable } from 'node:stream'
 import { Command } from 'ioredis'
-import type { FunctionCall } from './call-writer.ts'
+import type { FunctionCall, ValueRead } from './call-writer.ts'
 
 export class BytesCommand extends Command {
   constructor(name: string, args: (string | number | Buffer)[]) {
@@ -23,6 +23,21 @@ export class ReadyCommand extends Command {
 
   constructor({ name, keys, bytes }: FunctionCall) {
     super('FCALL', [name, keys.length, ...keys], { replyEncoding: null })
+    this.#bytes = bytes
+  }
+
+  override toWritable(socket: object): Buffer {
+    holdBack(socket as Writable)
+    return this.#bytes
+  }
+}
+
+/** An encoded read of values. */
+export class ReadyRead extends Command {
+  readonly #bytes: Buffer
+
+  constructor({ key, bytes }: ValueRead) {
+    super('MGET', [key], { replyEncoding: null })
     this.#bytes = bytes
   }
 

@@ -34,6 +34,24 @@ test('a call holds its name, its keys and every argument, whatever the texts are
   expect(argumentsIn(bytes)).toEqual(['FCALL', 'load', '2', '{p}:', '{p}:0:', ...texts, ...joined, '12.5', 'abc', 'ß'])
 })
 
+test('a call keeps the read that was written ahead of it, also when its buffer grows', () => {
+  const writer = new CallWriter()
+  const names = ['', 'a', 'é'.repeat(2_000)]
+
+  writer.beginRead()
+  for (const name of names) writer.name(Buffer.from('b:'), name, 0)
+  writer.endRead('{p}:')
+  writer.begin('commit', ['{p}:'])
+  writer.argument('x'.repeat(99_999))
+
+  const { bytes, read } = writer.finish()
+  expect(argumentsIn(bytes)).toEqual(['FCALL', 'commit', '1', '{p}:', 'x'.repeat(99_999)])
+  expect(read?.key).toBe('{p}:')
+  expect(argumentsIn(read?.bytes ?? Buffer.alloc(0))).toEqual(['MGET', ...names.map((name) => `b:${name}`)])
+  writer.begin('load', [])
+  expect(writer.finish().read).toBeUndefined()
+})
+
 test.each([0, 1, 9, 10, 99, 100, 999, 1_000, 10_000, 2_000_000])(
   'an argument of %i bytes that is written piece by piece has its length in front',
   (length) => {

@@ -4,12 +4,23 @@
  */
 import { ByteWriter } from '../layout/byte-writer.ts'
 import { putName, recentPlace } from '../layout/id-bytes.ts'
+import { codeAt } from '../layout/text-code.ts'
 
 /** A call that is ready to be sent. */
 export interface FunctionCall {
   readonly name: string
   readonly keys: readonly string[]
   /** The whole command. Belongs to the writer, which overwrites it when it begins another call. */
+  readonly bytes: Buffer
+  /** The read that is sent ahead of the call. */
+  readonly read: ValueRead | undefined
+}
+
+/** A read of values that is ready to be sent. */
+export interface ValueRead {
+  /** The slot of this key is that of all keys. */
+  readonly key: string
+  /** The whole command, which belongs to the writer too. */
   readonly bytes: Buffer
 }
 
@@ -38,6 +49,12 @@ export const NO_HEAD = new Uint8Array()
 
 export class CallWriter extends ByteWriter {
   #count = 0
+  /** Where the room for the head of the command begins. */
+  #start = 0
+  /** Where the read ahead of the call is, once it is written. */
+  #readStart = 0
+  #readEnd = 0
+  #readKey = ''
   #name = ''
   #keys: readonly string[] = []
   /** The number of the call, and the members that were written lately: in which call, and where. A call has most of them twice. */
@@ -47,10 +64,22 @@ export class CallWriter extends ByteWriter {
   readonly #recentStarts = new Int32Array(RECENT_COUNT)
   readonly #recentEnds = new Int32Array(RECENT_COUNT)
 
-  /** Starts again with an empty call. */
+  /** Starts again with an empty read of values. The call follows behind it. */
+  beginRead(): void {
+    this.#begin(0)
+    this.argument('MGET')
+  }
+
+  /** `key` has the slot of all keys. */
+  endRead(key: string): void {
+    this.#readStart = this.#writeHead()
+    this.#readEnd = this.end
+    this.#readKey = key
+  }
+
+  /** Starts again with an empty call, behind a read that was just written. */
   begin(name: string, keys: readonly string[]): void {
-    this.end = HEAD_BYTES
-    this.#count = 0
+    this.#begin(this.#readEnd)
     this.#call = (this.#call + 1) | 0
     this.#name = name
     this.#keys = keys
@@ -61,11 +90,30 @@ export class CallWriter extends ByteWriter {
   }
 
   finish(): FunctionCall {
+    const bytes = this.buffer.subarray(this.#writeHead(), this.end)
+    return { name: this.#name, keys: this.#keys, bytes, read: this.#takeRead() }
+  }
+
+  /** The buffer may have been replaced since the read was written. */
+  #takeRead(): ValueRead | undefined {
+    const end = this.#readEnd
+    this.#readEnd = 0
+    return end === 0 ? undefined : { key: this.#readKey, bytes: this.buffer.subarray(this.#readStart, end) }
+  }
+
+  #begin(start: number): void {
+    this.#start = start
+    this.end = start
+    this.room(HEAD_BYTES)
+    this.#count = 0
+  }
+
+  /** Writes the number of arguments in front of them. Returns where the command begins. */
+  #writeHead(): number {
     const head = `*${this.#count}\r\n`
-    const start = HEAD_BYTES - head.length
+    const start = this.#start + HEAD_BYTES - head.length
     this.buffer.write(head, start, 'latin1')
-    const bytes = this.buffer.subarray(start, this.end)
-    return { name: this.#name, keys: this.#keys, bytes }
+    return start
   }
 
   argument(value: string | number): void {
@@ -223,7 +271,7 @@ export class CallWriter extends ByteWriter {
     const { length } = text
     if (length > SHORT_TEXT_MAX) return this.buffer.write(text, at)
     for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i)
+      const code = codeAt(text, i)
       if (code > ASCII_MAX) return this.buffer.write(text, at)
       this.buffer[at + i] = code
     }

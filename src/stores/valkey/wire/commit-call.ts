@@ -33,7 +33,7 @@ const NO_MARK = 0
 const FIRST_MARK = 1
 const READY_MARK = 2
 
-/** Writes the call of one commit, in the order that `library.lua` describes. */
+/** Writes the call of one commit, in the order that `library.lua` describes, and what is read ahead of it. */
 export function writeCommit(
   writer: CallWriter,
   functions: FunctionNames,
@@ -43,6 +43,12 @@ export function writeCommit(
   sender: string,
 ): FunctionCall {
   const prefix = keys.partition(commit.partition)
+  const heads = keys.heads(commit.partition)
+  if (commit.sends.length > 0) {
+    writer.beginRead()
+    for (const { key } of commit.sends) writer.name(heads.blob, key, idParts.blob)
+    writer.endRead(prefix)
+  }
   const name = commit.finishesWork ? functions.commitWhenFull : functions.commit
   writer.begin(name, [prefix, keys.channels(commit.partition)])
   writer.argument(commit.now)
@@ -53,7 +59,7 @@ export function writeCommit(
   writer.argument(jsonItems(commit.holdersOf))
   writer.argument(jsonItems(endedIn(commit)))
   writer.argument(jsonItems(commit.grown))
-  new CommitWriter(writer, keys.heads(commit.partition), commit, form).write()
+  new CommitWriter(writer, heads, commit, form).write()
   return writer.finish()
 }
 
@@ -321,7 +327,9 @@ function markOf(index: string, addedCount: number): number {
 }
 
 function endedIn({ events }: Commit): string[] {
-  return events.flatMap(({ event }) => (isEndEvent(event.type) ? [event.executionId] : []))
+  const ended: string[] = []
+  for (const { event } of events) if (isEndEvent(event.type)) ended.push(event.executionId)
+  return ended
 }
 
 const refusals = ['locked', 'lock_lost', 'clock'] as const
@@ -332,11 +340,6 @@ const OTHER_LEVEL = 4
 export function refusedLevel(reply: unknown): number | undefined {
   const [status, , level] = reply as number[]
   return status === OTHER_LEVEL ? level : undefined
-}
-
-/** What is read ahead of a commit. */
-export function blobKeys(keys: Keys, { partition, sends }: Commit): Buffer[] {
-  return sends.map(({ key }) => keys.key(partition, 'blob', key))
 }
 
 /** `blobs` is what the read ahead of the commit found. */

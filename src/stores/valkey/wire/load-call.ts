@@ -2,6 +2,8 @@
 import { BATCH_REPLY_BYTES } from '../../../kernel/index.ts'
 import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
+import { scoreKey } from '../../working-set/load/needs.ts'
+import type { Needs, ScoreNeed } from '../../working-set/load/needs.ts'
 import type { WorkingSet } from '../../working-set/load/working-set.ts'
 import { NO_HEAD } from './call-writer.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
@@ -54,10 +56,11 @@ export function writeLoad(
     writer.argument('c')
     writeRange(writer, heads.index, range)
   }
-  for (const { index, id } of needs.scores.values()) {
+  for (const [index, scores] of scoresByIndex(needs)) {
     writer.argument('s')
     writer.name(heads.index, index, idParts.index)
-    writer.member(id, memberIdParts(index))
+    writer.argument(scores.length)
+    for (const { id } of scores) writer.member(id, memberIdParts(index))
   }
   if (needs.blobs.size > 0) {
     writer.argument('b')
@@ -66,6 +69,11 @@ export function writeLoad(
     for (const key of needs.blobs) writer.name(heads.blob, key, idParts.blob)
   }
   return writer.finish()
+}
+
+/** The scores of one index are read with one command: the index reconciler reads those of hundreds of ids. */
+function scoresByIndex({ scores }: Needs): ReadonlyMap<string, readonly ScoreNeed[]> {
+  return Map.groupBy(scores.values(), ({ index }) => index)
 }
 
 function writeTemplates(writer: CallWriter, named: readonly NamedRecord[]): void {
@@ -126,9 +134,12 @@ class LoadReader {
     }
     for (const [key, { range }] of needs.pages) into.keepPage(key, range, this.#entriesWithRecords(range.index))
     for (const [key, range] of needs.counts) into.keepCount(key, range, this.#take() as number)
-    for (const key of needs.scores.keys()) {
-      const score = this.#take() as Buffer | null
-      into.keepScore(key, score === null ? undefined : Number(score))
+    for (const [index, scores] of scoresByIndex(needs)) {
+      const values = this.#take() as Values
+      scores.forEach(({ id }, place) => {
+        const score = values[place]
+        into.keepScore(scoreKey(index, id), score === null || score === undefined ? undefined : Number(score))
+      })
     }
     if (needs.blobs.size > 0) {
       const values = this.#take() as Values

@@ -37,6 +37,7 @@ function putQueue(tx: Tx): void {
     class: 'greet',
     createdAt: tx.now,
     needs: undefined,
+    keeps: undefined,
   })
 }
 

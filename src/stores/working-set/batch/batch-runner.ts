@@ -140,6 +140,10 @@ export class BatchRunner {
     while (open.length > 0) {
       const openCalls = open.map((i) => calls[i] as Call)
       const tried = await this.#try(state, openCalls, mode, name)
+      if (isFinal(tried)) {
+        for (let k = 0; k < open.length; k++) answers[open[k] as number] ??= tried.answers[k]
+        return
+      }
       const answered = open.filter((i, k) => answers[i] === undefined && tried.answers[k] !== undefined)
       for (const [k, i] of open.entries()) answers[i] ??= tried.answers[k]
       for (const { call, report } of tried.applied) replace(calls, open[call], (one) => withApplied(one, report))
@@ -294,7 +298,7 @@ export class BatchRunner {
     run: Run,
   ): Promise<CommitReply> {
     const { now, set, lock } = run
-    const content = contentOf(outcome, chosen, set, now)
+    const content = contentOf(outcome, chosen, now)
     const concerned: Call[] = []
     content.groupOf.forEach((group, i) => {
       if (group !== undefined) concerned.push(calls[content.callOf[i] as number] as Call)
@@ -317,7 +321,7 @@ export class BatchRunner {
     this.#observe(state, reply.now)
     if (reply.kind === 'applied') {
       fillIn(calls, run, outcome.late, content, reply)
-      this.#take(state, chosen, content, version, reply, set)
+      this.#take(state, chosen, content, version, reply)
     }
     return reply
   }
@@ -357,13 +361,12 @@ export class BatchRunner {
     content: CommitContent,
     version: string,
     { failed, lastSequence, eventsAt }: AppliedReply,
-    set: WorkingSet,
   ): void {
     state.noteSequence(lastSequence)
     for (const i of failed) state.noteConflict(chosen[i] as BatchGroup, content.touched)
     if (failed.length > 0) this.#conflicts += callsIn(content, failed).size
     const applied = failed.length === 0 ? content : withoutGroups(content, failed)
-    state.noteApplied(applied, version, set)
+    state.noteApplied(applied, version)
     const wake = wakeOf(state.partition, applied, lastSequence - applied.events.length, eventsAt)
     if (wake !== undefined) this.#onWake(wake)
   }
@@ -381,6 +384,11 @@ export class BatchRunner {
 /** Reads of several loads are repeated in one load, then under the lock. */
 function reloadOrLock(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
+}
+
+/** Whether all calls are answered and have nothing left to run. */
+function isFinal({ answers, applied, unfinished }: Tried): boolean {
+  return applied.length === 0 && unfinished.length === 0 && !answers.includes(undefined)
 }
 
 function replace(calls: Call[], i: number | undefined, by: (call: Call) => Call): void {

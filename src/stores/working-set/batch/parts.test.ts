@@ -257,7 +257,15 @@ describe('what is due in front of a claim', () => {
 })
 
 function putQueue(tx: Tx, lane: string): void {
-  tx.put({ type: 'queue', id: queueId(lane, 'greet'), lane, class: 'greet', createdAt: tx.now, needs: undefined })
+  tx.put({
+    type: 'queue',
+    id: queueId(lane, 'greet'),
+    lane,
+    class: 'greet',
+    createdAt: tx.now,
+    needs: undefined,
+    keeps: undefined,
+  })
 }
 
 describe('an operation with parts', () => {

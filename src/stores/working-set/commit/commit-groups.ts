@@ -5,7 +5,7 @@ import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from '
 import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
 import { writesRecord } from '../overlay/held-record.ts'
 import type { HeldEvent, HeldRecord, LateBlob } from '../overlay/held-record.ts'
-import { grownIn } from '../overlay/wake-of.ts'
+import { grownIn, holdersIn } from '../overlay/wake-of.ts'
 import type { WorkingSet } from '../load/working-set.ts'
 
 /** Whether a group wrote nothing and has no answer. */
@@ -53,12 +53,7 @@ export interface CommitContent extends Pick<
 export type AppliedContent = Pick<CommitContent, 'touched' | 'conditions' | 'records' | 'entries' | 'events'>
 
 /** Returns the content of a commit of these groups. */
-export function contentOf(
-  outcome: BatchOutcome,
-  chosen: readonly BatchGroup[],
-  set: WorkingSet,
-  now: Instant,
-): CommitContent {
+export function contentOf(outcome: BatchOutcome, chosen: readonly BatchGroup[], now: Instant): CommitContent {
   const groupOf: (number | undefined)[] = outcome.groupOf.map(() => undefined)
   for (let group = 0; group < chosen.length; group++) {
     for (const operation of chosen[group]?.operations ?? []) groupOf[operation] = group
@@ -73,7 +68,7 @@ export function contentOf(
   for (const held of touched) {
     const put = putOf(held)
     if (put !== undefined) records.push(put)
-    conditions.push(conditionOf(set, held, put))
+    conditions.push(conditionOf(held, put))
   }
   return {
     groupCount: chosen.length,
@@ -81,13 +76,13 @@ export function contentOf(
     callOf: outcome.callOf,
     touched,
     conditions,
-    clear: chosen.flatMap((group) => clearConditionsOf(group, now)),
+    clear: clearConditionsOf(chosen, now),
     records,
     entries: only(outcome.entries),
     blobs: only(outcome.blobs),
     events,
     sends: only(outcome.late),
-    holdersOf: events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : [])),
+    holdersOf: holdersIn(events),
     grown: grownIn(records) ?? [],
   }
 }
@@ -116,9 +111,15 @@ export function callsIn({ groupOf, callOf }: CommitContent, groups: readonly num
   return calls
 }
 
-function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instant): ClearCondition[] {
-  const operation = operations[0] as number
-  return assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined, operation }))
+function clearConditionsOf(chosen: readonly BatchGroup[], now: Instant): ClearCondition[] {
+  const conditions: ClearCondition[] = []
+  for (const { operations, assumedClear } of chosen) {
+    const operation = operations[0] as number
+    for (const index of assumedClear) {
+      conditions.push({ index, upTo: index === DUE_INDEX ? now : undefined, operation })
+    }
+  }
+  return conditions
 }
 
 /** Undefined if the batch did not change the record. */
@@ -129,8 +130,7 @@ function putOf(held: HeldRecord): RecordPut | undefined {
 }
 
 /** Throws if the version is unknown: the write could overwrite that of another process. */
-function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord, put: RecordPut | undefined): Condition {
-  const known = set.known(type, id)
-  if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
-  return { type, id, version: known.version, length: known.length, operation, put }
+function conditionOf({ type, id, found, operation }: HeldRecord, put: RecordPut | undefined): Condition {
+  if (found === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
+  return { type, id, version: found.version, length: found.length ?? 0, operation, put }
 }

@@ -44,7 +44,7 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
       if (!assumeAbsent(type, id)) other(() => needs.record(type, id))
     },
     blob: (key) => {
-      if (!sendsLate) other(() => void needs.blobs.add(key))
+      if (!sendsLate) other(() => needs.blob(key))
     },
     head: (index, limit) => other(() => needs.head(index, limit, false)),
     work: (index, limit) => {

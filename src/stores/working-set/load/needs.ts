@@ -27,14 +27,43 @@ export interface ScoreNeed {
   readonly expected: number | undefined
 }
 
+const NOTHING: ReadonlyMap<never, never> = new Map<never, never>()
+const NO_BLOBS: ReadonlySet<string> = new Set<string>()
+
+/** Each collection is created with its first item: most batches need few kinds of data, or none. */
 export class Needs {
-  readonly records = new Map<RecordType, Set<string>>()
-  readonly heads = new Map<string, HeadNeed>()
+  #records: Map<RecordType, Set<string>> | undefined
+  #heads: Map<string, HeadNeed> | undefined
+  #pages: Map<string, PageNeed> | undefined
+  #counts: Map<string, Range> | undefined
+  #scores: Map<string, ScoreNeed> | undefined
+  #blobs: Set<string> | undefined
+
+  get records(): ReadonlyMap<RecordType, ReadonlySet<string>> {
+    return this.#records ?? NOTHING
+  }
+
+  get heads(): ReadonlyMap<string, HeadNeed> {
+    return this.#heads ?? NOTHING
+  }
+
   /** By the key of the range. */
-  readonly pages = new Map<string, PageNeed>()
-  readonly counts = new Map<string, Range>()
-  readonly scores = new Map<string, ScoreNeed>()
-  readonly blobs = new Set<string>()
+  get pages(): ReadonlyMap<string, PageNeed> {
+    return this.#pages ?? NOTHING
+  }
+
+  /** By the key of the range. */
+  get counts(): ReadonlyMap<string, Range> {
+    return this.#counts ?? NOTHING
+  }
+
+  get scores(): ReadonlyMap<string, ScoreNeed> {
+    return this.#scores ?? NOTHING
+  }
+
+  get blobs(): ReadonlySet<string> {
+    return this.#blobs ?? NO_BLOBS
+  }
 
   /** Adds the needs of another set. */
   merge({ records, heads, pages, counts, scores, blobs }: Needs): void {
@@ -43,9 +72,9 @@ export class Needs {
       this.head(index, limit, hasPayloads, reserve, to)
     }
     for (const { range, hasPayloads } of pages.values()) this.page(range, hasPayloads)
-    for (const [key, range] of counts) this.counts.set(key, range)
-    for (const [key, score] of scores) this.scores.set(key, score)
-    for (const key of blobs) this.blobs.add(key)
+    for (const [key, range] of counts) this.count(key, range)
+    for (const [key, score] of scores) this.score(key, score)
+    for (const key of blobs) this.blob(key)
   }
 
   get isEmpty(): boolean {
@@ -54,30 +83,49 @@ export class Needs {
   }
 
   record(type: RecordType, id: string): void {
-    let ids = this.records.get(type)
-    if (ids === undefined) {
-      ids = new Set()
-      this.records.set(type, ids)
-    }
-    ids.add(id)
+    this.#records ??= new Map()
+    const ids = this.#records.get(type)
+    if (ids === undefined) this.#records.set(type, new Set([id]))
+    else ids.add(id)
   }
 
   page(range: Range, hasPayloads: boolean): void {
     const key = rangeKey(range)
-    this.pages.set(key, { range, hasPayloads: hasPayloads || this.pages.get(key)?.hasPayloads === true })
+    this.#pages ??= new Map()
+    this.#pages.set(key, { range, hasPayloads: hasPayloads || this.#pages.get(key)?.hasPayloads === true })
+  }
+
+  count(key: string, range: Range): void {
+    this.#counts ??= new Map()
+    this.#counts.set(key, range)
+  }
+
+  score(key: string, score: ScoreNeed): void {
+    this.#scores ??= new Map()
+    this.#scores.set(key, score)
+  }
+
+  blob(key: string): void {
+    this.#blobs ??= new Set()
+    this.#blobs.add(key)
   }
 
   /** Merges with an earlier need of the same index. */
   head(index: string, limit: number, hasPayloads: boolean, reserve = 0, to?: HeadNeed['to']): void {
-    const known = this.heads.get(index)
+    this.#heads ??= new Map()
+    const known = this.#heads.get(index)
     if (known === undefined) {
-      this.heads.set(index, { index, limit, hasPayloads, reserve, to })
+      this.#heads.set(index, { index, limit, hasPayloads, reserve, to })
       return
     }
     known.limit = Math.max(known.limit, limit)
     known.hasPayloads ||= hasPayloads
     known.reserve = Math.max(known.reserve, reserve)
     if (known.to !== to) known.to = undefined
+  }
+
+  withoutHead(index: string): void {
+    this.#heads?.delete(index)
   }
 }
 

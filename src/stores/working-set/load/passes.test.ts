@@ -428,7 +428,8 @@ describe('what is rare takes a few passes', () => {
     }
 
     expect(counts.length).toBeGreaterThan(1)
-    expect(Math.max(...counts)).toBe(4)
+    // The score of an entry that led to its record is not read, so those of other indexes are asked for one index after the other.
+    expect(Math.max(...counts)).toBe(5)
   })
 
   test.each([

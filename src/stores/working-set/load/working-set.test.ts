@@ -17,9 +17,9 @@ describe('what was not loaded', () => {
   test('is answered with nothing and noted, once for everything that is asked for', () => {
     const set = new WorkingSet()
 
-    expect(set.record('execution', 'a')).toBeUndefined()
-    expect(set.record('execution', 'b')).toBeUndefined()
-    expect(set.record('execution', 'a')).toBeUndefined()
+    expect(set.find('execution', 'a')).toBeUndefined()
+    expect(set.find('execution', 'b')).toBeUndefined()
+    expect(set.find('execution', 'a')).toBeUndefined()
     expect(set.count({ index: INDEX, limit: 5 })).toBe(0)
     expect(set.blob('key')?.byteLength).toBe(0)
 
@@ -35,7 +35,7 @@ describe('what was not loaded', () => {
     set.keepBlob('key', undefined)
     set.keepScore(`${INDEX}\u0000a`, undefined)
 
-    expect(set.record('execution', 'a')).toBeUndefined()
+    expect(set.find('execution', 'a')).toMatchObject({ record: undefined, version: undefined })
     expect(set.blob('key')).toBeUndefined()
     expect(set.score(INDEX, 'a', 7)).toBeUndefined()
     expect(set.isMissingAny).toBe(false)
@@ -140,5 +140,5 @@ test('what came of an index with several loads is as old as the first of them', 
   set.keepHead(INDEX, 4, entries(1, 2, 3, 4))
 
   expect(set.indexMomentOf(INDEX)).toBe(1)
-  expect(set.momentOf('execution', 'guard')).toBe(2)
+  expect(set.find('execution', 'guard')?.moment).toBe(2)
 })

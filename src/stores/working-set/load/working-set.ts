@@ -11,8 +11,8 @@ import { planCalls } from './batch-plan.ts'
 import { flowIdIn } from '../overlay/held-record.ts'
 import { inRange } from '../overlay/index-overlay.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
-import { UNREADABLE } from '../overlay/stored-data.ts'
-import type { StoredData, StoredRecord, Version } from '../overlay/stored-data.ts'
+import { PRESENT, UNREADABLE } from '../overlay/stored-data.ts'
+import type { FoundRecord, StoredData, StoredRecord, Version } from '../overlay/stored-data.ts'
 
 /** The first entries of an index. */
 export interface Head {
@@ -22,7 +22,7 @@ export interface Head {
 }
 
 /** A record in the working set. */
-interface KnownRecord {
+interface KnownRecord extends FoundRecord {
   readonly version: Version | undefined
   readonly length: number
   /** The load that it came from; 0 if it was cached or assumed. */
@@ -50,12 +50,13 @@ interface EdgesBeforehand {
 
 /** What a process knows of a partition before a batch loads anything. */
 export interface Beforehand {
-  /** Returns a cached record; undefined if it is not cached. */
-  readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
+  /**
+   * Returns a cached record, or that a record is stored. Nothing is known of any other, so one that a plan expects to be absent
+   * is assumed to be.
+   */
+  readonly recall: (type: RecordType, id: string) => StoredRecord | typeof PRESENT | undefined
   /** Edges of flows, under the versions that this process has written. */
   readonly edges?: EdgesBeforehand | undefined
-  /** Whether a record that is not cached and that a plan expects to be absent is assumed absent. */
-  readonly assumesAbsent: (type: RecordType, id: string) => boolean
   /** Whether an index is believed to have nothing ready or due. Left out: no index is. */
   readonly isBelievedClear?: ((index: string) => boolean) | undefined
 }
@@ -140,9 +141,11 @@ export class WorkingSet implements StoredData {
 
   #assumeAbsent(type: RecordType, id: string): boolean {
     if (this.#before === undefined) return false
-    if (this.#isKnown(type, id)) return true
-    if (!this.#before.assumesAbsent(type, id)) return false
-    this.#recordsOf(type).set(id, ABSENT)
+    const records = this.#recordsOf(type)
+    if (records.has(id)) return true
+    const stored = this.#before.recall(type, id)
+    if (stored === PRESENT) return false
+    records.set(id, stored === undefined ? ABSENT : knownAs(stored, 0))
     return true
   }
 
@@ -156,7 +159,7 @@ export class WorkingSet implements StoredData {
     for (const index of indexes) {
       this.#heads.set(index, { entries: [], isWhole: true })
       this.#assumedClear.add(index)
-      this.#needs.heads.delete(index)
+      this.#needs.withoutHead(index)
     }
   }
 
@@ -165,8 +168,9 @@ export class WorkingSet implements StoredData {
     return this.#assumedClear.has(index)
   }
 
-  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
-    const known = this.known(type, id)
+  /** Adds a need and returns undefined if the record was neither loaded nor cached. */
+  find(type: RecordType, id: string): FoundRecord | undefined {
+    const known = this.#known(type, id)
     if (known === undefined) {
       this.#needs.record(type, id)
       return undefined
@@ -175,20 +179,7 @@ export class WorkingSet implements StoredData {
       known.record = readRecordText(type, known.text)
       known.text = undefined
     }
-    return known.record
-  }
-
-  entriesOf(type: RecordType, id: string): readonly IndexEntry[] | undefined {
-    return this.#recordsOf(type).get(id)?.entries
-  }
-
-  /** Undefined if it was neither loaded nor cached. */
-  known(type: RecordType, id: string): KnownRecord | undefined {
-    return this.#isKnown(type, id) ? this.#recordsOf(type).get(id) : undefined
-  }
-
-  momentOf(type: RecordType, id: string): number {
-    return this.#recordsOf(type).get(id)?.moment ?? 0
+    return known
   }
 
   indexMomentOf(index: string): number {
@@ -217,20 +208,20 @@ export class WorkingSet implements StoredData {
   count(range: Range): number {
     const key = rangeKey(range)
     const count = this.#counts.get(key)
-    if (count === undefined) this.#needs.counts.set(key, range)
+    if (count === undefined) this.#needs.count(key, range)
     return count ?? 0
   }
 
   score(index: string, id: string, expected: number | undefined): number | undefined {
     const key = scoreKey(index, id)
     if (this.#scores.has(key)) return this.#scores.get(key)
-    this.#needs.scores.set(key, { index, id, expected })
+    this.#needs.score(key, { index, id, expected })
     return expected
   }
 
   blob(key: string): Uint8Array | undefined {
     if (this.#blobs.has(key)) return this.#blobs.get(key)
-    this.#needs.blobs.add(key)
+    this.#needs.blob(key)
     return NO_BYTES
   }
 
@@ -286,12 +277,18 @@ export class WorkingSet implements StoredData {
   }
 
   #isKnown(type: RecordType, id: string): boolean {
+    return this.#known(type, id) !== undefined
+  }
+
+  #known(type: RecordType, id: string): KnownRecord | undefined {
     const records = this.#recordsOf(type)
-    if (records.has(id)) return true
-    const recalled = this.#before?.recall(type, id)
-    if (recalled === undefined) return false
-    records.set(id, knownAs(recalled, 0))
-    return true
+    const known = records.get(id)
+    if (known !== undefined) return known
+    const stored = this.#before?.recall(type, id)
+    if (stored === undefined || stored === PRESENT) return undefined
+    const recalled = knownAs(stored, 0)
+    records.set(id, recalled)
+    return recalled
   }
 
   #recordsOf(type: RecordType): Map<string, KnownRecord> {
@@ -334,8 +331,8 @@ export class WorkingSet implements StoredData {
     if (edges === undefined || this.#heads.has(index)) return undefined
     const guard = guardOf(index)
     if (guard.kind !== 'flow_of') return undefined
-    const flowId = flowIdIn(this.known('execution', guard.executionId)?.record)
-    const flow = flowId === undefined ? undefined : this.known('flow', flowId)
+    const flowId = flowIdIn(this.#known('execution', guard.executionId)?.record)
+    const flow = flowId === undefined ? undefined : this.#known('flow', flowId)
     if (flowId === undefined || flow?.version === undefined || flow.moment > 0) return undefined
     return edges.knows(flowId, flow.version) ? flowId : undefined
   }

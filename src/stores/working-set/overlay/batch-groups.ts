@@ -98,12 +98,18 @@ export class BatchGroups {
   }
 
   join(a: number, b: number): void {
-    const [first, second] = [this.#rootOf(a), this.#rootOf(b)]
+    const [first, second] = [this.rootOf(a), this.rootOf(b)]
     if (first !== second) this.#parents[Math.max(first, second)] = Math.min(first, second)
   }
 
-  areJoined(a: number, b: number): boolean {
-    return this.#rootOf(a) === this.#rootOf(b)
+  /** Returns the first operation of the group that an operation belongs to. */
+  rootOf(operation: number): number {
+    let root = operation
+    for (let parent = this.#parents[root]; parent !== undefined && parent !== root; parent = this.#parents[root]) {
+      root = parent
+    }
+    if (root !== operation) this.#parents[operation] = root
+    return root
   }
 
   /** Notes that an operation reads an index. What stands in an advisory one is a hint, so its writers are independent. */
@@ -138,7 +144,7 @@ export class BatchGroups {
     const groupOf: number[] = []
     const of = ({ operation }: { readonly operation: number }) => groups[groupOf[operation] as number] as BatchGroup
     for (let operation = 0; operation < this.#parents.length; operation++) {
-      const root = this.#rootOf(operation)
+      const root = this.rootOf(operation)
       if (root === operation) {
         groupOf.push(groups.push(newGroup(operation)) - 1)
       } else {
@@ -152,7 +158,7 @@ export class BatchGroups {
     for (const record of touched) {
       const group = of(record)
       group.touchesAny = true
-      if (data.momentOf?.(record.type, record.id) === 0) group.touchesRecalled = true
+      if (record.found?.moment === 0) group.touchesRecalled = true
       if (writesRecord(record)) group.hasWrites = true
     }
     for (const entry of entries) of(entry).hasWrites = true
@@ -175,15 +181,6 @@ export class BatchGroups {
       if (!group.assumedClear.includes(read.index)) group.assumedClear = [...group.assumedClear, read.index]
     }
     return { groups, groupOf, callOf: this.#callOf, reports: this.#reports, touched, entries, blobs, events, late }
-  }
-
-  #rootOf(operation: number): number {
-    let root = operation
-    for (let parent = this.#parents[root]; parent !== undefined && parent !== root; parent = this.#parents[root]) {
-      root = parent
-    }
-    if (root !== operation) this.#parents[operation] = root
-    return root
   }
 }
 
@@ -211,9 +208,9 @@ type Find = (type: RecordType, id: string) => HeldRecord | undefined
 
 /** Whether a guard was loaded after its index. A guard that the group has not read has no condition, so it protects nothing. */
 function isGuardLater(index: string, guard: IndexGuard, find: Find, data: StoredData): boolean {
-  if (data.momentOf === undefined || data.indexMomentOf === undefined) return false
+  if (data.indexMomentOf === undefined) return false
   const found = guardRecord(guard, find)
-  return found === undefined || data.momentOf(found.type, found.id) > data.indexMomentOf(index)
+  return found === undefined || (found.found?.moment ?? 0) > data.indexMomentOf(index)
 }
 
 function guardRecord(guard: IndexGuard, find: Find): HeldRecord | undefined {

@@ -1,12 +1,14 @@
 /** Records, blobs and events that a batch has touched. */
 import type { AnyRecord, IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { UNREADABLE } from './stored-data.ts'
-import type { BlobWrite, EventWrite, RecordWrite } from './stored-data.ts'
+import type { BlobWrite, EventWrite, FoundRecord, RecordWrite } from './stored-data.ts'
 
 /** A record that the batch has read or written. */
 export interface HeldRecord {
   readonly type: RecordType
   readonly id: string
+  /** What the store knows of it. */
+  readonly found: FoundRecord | undefined
   /** Its state when the batch began. */
   readonly stored: AnyRecord | typeof UNREADABLE | undefined
   /** Its state within the batch. Private to the overlay. */
@@ -18,6 +20,22 @@ export interface HeldRecord {
   operation: number
   /** The operation that wrote it last, in any of its parts; undefined if none did. */
   writer: number | undefined
+}
+
+/** A record at its first use in a batch. */
+export function newlyHeld(type: RecordType, id: string, found: FoundRecord | undefined, operation: number): HeldRecord {
+  const stored = found?.record
+  return {
+    type,
+    id,
+    found,
+    stored,
+    current: stored,
+    isChanged: false,
+    entries: undefined,
+    operation,
+    writer: undefined,
+  }
 }
 
 export interface HeldBlob extends BlobWrite {

@@ -11,7 +11,7 @@ const INDEX = 'index'
 function storedEntries(entries: readonly IndexEntry[], isSparing = false): StoredData & { reads: number } {
   return {
     reads: 0,
-    record: () => undefined,
+    find: () => undefined,
     range(range, least = range.limit) {
       this.reads += 1
       return naiveRange(entries, isSparing ? { ...range, limit: least } : range)

@@ -34,7 +34,15 @@ async function run(...works: ((tx: Tx) => unknown)[]): Promise<Answer[]> {
 }
 
 function queue(number: number): Queue {
-  return { type: 'queue', id: `queue ${number}`, lane: 'main', class: `${number}`, createdAt: 1, needs: undefined }
+  return {
+    type: 'queue',
+    id: `queue ${number}`,
+    lane: 'main',
+    class: `${number}`,
+    createdAt: 1,
+    needs: undefined,
+    keeps: undefined,
+  }
 }
 
 function putMany(tx: Tx, count: number): void {

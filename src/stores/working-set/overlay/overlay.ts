@@ -32,7 +32,7 @@ import type {
 import type { Answer, Call } from '../../store.ts'
 import { BatchGroups } from './batch-groups.ts'
 import type { BatchOutcome } from './batch-groups.ts'
-import { isShared, recordWrite } from './held-record.ts'
+import { isShared, newlyHeld, recordWrite } from './held-record.ts'
 import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import { IndexOverlay } from './index-overlay.ts'
 import type { ChangedEntry } from './index-overlay.ts'
@@ -205,9 +205,8 @@ export class Overlay {
     }
     let held = ofType.get(id)
     if (held === undefined) {
-      const stored = this.#data.record(type, id)
-      const operation = this.#operation
-      held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation, writer: undefined }
+      const found = this.#data.find(type, id)
+      held = newlyHeld(type, id, found, this.#operation)
       ofType.set(id, held)
       this.#touched.push(held)
     } else if (held.operation !== this.#operation) {
@@ -230,10 +229,17 @@ export class Overlay {
   /** Returns the reads of shared records by groups that have not read them otherwise. Each group has a condition of its own. */
   #sharedReads(): HeldRecord[] {
     const reads: HeldRecord[] = []
+    const groupsOf = new Map<HeldRecord, Set<number>>()
     for (const { held, operation } of this.#shared) {
-      const readers = [held, ...reads.filter(({ type, id }) => type === held.type && id === held.id)]
-      if (!readers.some((reader) => this.#groups.areJoined(reader.operation, operation)))
-        reads.push({ ...held, operation })
+      let groups = groupsOf.get(held)
+      if (groups === undefined) {
+        groups = new Set([this.#groups.rootOf(held.operation)])
+        groupsOf.set(held, groups)
+      }
+      const group = this.#groups.rootOf(operation)
+      if (groups.has(group)) continue
+      groups.add(group)
+      reads.push({ ...held, operation })
     }
     return reads
   }
@@ -305,7 +311,7 @@ export class Overlay {
     if (held.entries !== undefined) return held.entries
     if (held.current === undefined) return NO_ENTRIES
     if (held.current === UNREADABLE) return this.#fail('the record cannot be read', held.id)
-    return this.#data.entriesOf?.(held.type, held.id) ?? entriesOf(held.current)
+    return held.found?.entries ?? entriesOf(held.current)
   }
 
   /** Returns an index for reading. The running operation depends on those that changed it, unless the read is only a hint. */

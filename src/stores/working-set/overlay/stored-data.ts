@@ -4,6 +4,9 @@ import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../.
 /** A record whose bytes exist but cannot be read: it was damaged outside. */
 export const UNREADABLE: unique symbol = Symbol('unreadable')
 
+/** Stands for a record that is known to be stored, without its content. */
+export const PRESENT: unique symbol = Symbol('present')
+
 /** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
 export type Version = string
 
@@ -18,12 +21,24 @@ export interface StoredRecord {
   readonly entries?: readonly IndexEntry[] | undefined
 }
 
+/** A record as a batch has found it, with what its store knows of it. */
+export interface FoundRecord {
+  /** Undefined if there is none. Shared with other readers: the overlay returns copies. */
+  readonly record: AnyRecord | typeof UNREADABLE | undefined
+  /** The index entries of the record, if already derived. */
+  readonly entries?: readonly IndexEntry[] | undefined
+  /** Undefined if there is none, or if the store compares no versions. */
+  readonly version?: Version | undefined
+  /** Bytes of the stored value. */
+  readonly length?: number
+  /** The number of the load that it came from, rising from 1; 0 if it was cached or assumed. */
+  readonly moment?: number
+}
+
 /** Reads one partition as it was when the batch began. */
 export interface StoredData {
-  /** Shared with other readers: the overlay returns copies. */
-  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined
-  /** The index entries of a stored record, if already derived. */
-  entriesOf?(type: RecordType, id: string): readonly IndexEntry[] | undefined
+  /** Undefined if there is none, or if that is not known yet. */
+  find(type: RecordType, id: string): FoundRecord | undefined
   /** In the order of the range, at most its limit. May return fewer than the limit, but at least `least` if there are as many. */
   range(range: Range, least?: number): IndexEntry[]
   count(range: Range): number
@@ -38,8 +53,6 @@ export interface StoredData {
   assumesClear?(index: string): boolean
   /** The flow whose version stands for the content of an index that was not loaded: a reader of the index depends on it. */
   recalledFlow?(index: string): string | undefined
-  /** The number of the load that a record came from, rising from 1; 0 if it was cached or assumed. */
-  momentOf?(type: RecordType, id: string): number
   /** The number of the first load of anything in an index. */
   indexMomentOf?(index: string): number
 }

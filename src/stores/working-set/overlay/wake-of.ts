@@ -1,6 +1,6 @@
 /** Derives the wake-up of a batch from what it wrote. */
 import { DUE_INDEX, isEndEvent, isReadyIndex, isTimersIndex } from '../../../kernel/index.ts'
-import type { AnyRecord, Instant } from '../../../kernel/index.ts'
+import type { AnyRecord, ExecutionId, Instant } from '../../../kernel/index.ts'
 import type { LogGrowth, Partition, Wake } from '../../store.ts'
 import type { Writes } from './stored-data.ts'
 
@@ -17,18 +17,27 @@ export function wakeOf(
 ): Wake | undefined {
   const ready = new Set<string>()
   let dueAt: Instant | undefined
+  // Entries of one index stand together.
+  let last: string | undefined
+  let isTimers = false
+  let isReady = false
   for (const { index, before, after } of entries) {
     if (after === undefined || before === after) continue
-    // An engine that knows the earlier time of another timer looks again then, so a later time is no news.
-    if (index !== DUE_INDEX && isTimersIndex(index) && after > (before ?? Infinity)) continue
-    if (isTimersIndex(index)) dueAt = Math.min(dueAt ?? after, after)
-    else if (before === undefined && isReadyIndex(index)) ready.add(index)
+    if (index !== last) {
+      last = index
+      isTimers = isTimersIndex(index)
+      isReady = !isTimers && isReadyIndex(index)
+    }
+    if (isTimers) {
+      // An engine that knows the earlier time of another timer looks again then, so a later time is no news.
+      if (index === DUE_INDEX || after <= (before ?? Infinity)) dueAt = Math.min(dueAt ?? after, after)
+    } else if (isReady && before === undefined) ready.add(index)
   }
   const hasEvents = events.length > 0
   const grown = grownIn(records)
   if (!hasEvents && ready.size === 0 && dueAt === undefined && grown === undefined) return undefined
   const growth = lastSequence === undefined ? undefined : growthOf(events, lastSequence, at)
-  const holdersOf = events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
+  const holdersOf = holdersIn(events)
   const wake = { partition, ready: [...ready], dueAt, hasEvents, growth, holdersOf }
   return grown === undefined ? wake : { ...wake, grown }
 }
@@ -48,9 +57,17 @@ export function grownIn(records: GrownRecords['records']): string[] | undefined 
   return grown === undefined ? undefined : [...grown]
 }
 
+/** Returns the executions with news for the holders of their leases. */
+export function holdersIn(events: Writes['events']): ExecutionId[] {
+  const holders: ExecutionId[] = []
+  for (const { event, isForHolder } of events) if (isForHolder) holders.push(event.executionId)
+  return holders
+}
+
 function growthOf(events: Writes['events'], lastSequence: number, at: Instant | undefined): LogGrowth | undefined {
   const [first] = events
   if (first === undefined) return undefined
-  const ended = events.flatMap(({ event }) => (isEndEvent(event.type) ? [event.executionId] : []))
+  const ended: ExecutionId[] = []
+  for (const { event } of events) if (isEndEvent(event.type)) ended.push(event.executionId)
   return { first: lastSequence + 1, last: lastSequence + events.length, at: at ?? first.event.at, ended }
 }

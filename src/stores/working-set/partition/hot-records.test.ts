@@ -5,7 +5,7 @@ import { WorkingSet } from '../load/working-set.ts'
 /** A batch that is about to read an execution. */
 function reader(id: string): WorkingSet {
   const set = new WorkingSet()
-  set.record('execution', id)
+  set.find('execution', id)
   return set
 }
 
@@ -39,7 +39,7 @@ test('a batch that does not read it is not concerned', () => {
 
   expect(hot.concerns(reader('y'), 2)).toBe(false)
   const flows = new WorkingSet()
-  flows.record('flow', 'x')
+  flows.find('flow', 'x')
   expect(hot.concerns(flows, 2)).toBe(false)
 })
 

@@ -192,7 +192,8 @@ describe('edges are known', () => {
       const edge = { type: 'edge', flowId: id, upstreamId: 'up', downstreamId, state: 'open' } as Edge
       const [stored, current] = isAdded ? [undefined, edge] : [edge, undefined]
       const type = 'edge' as const
-      return { type, id: downstreamId, stored, current, isChanged: true, entries: undefined, operation: 0, writer: 0 }
+      const state = { stored, current, isChanged: true, entries: undefined }
+      return { type, id: downstreamId, found: undefined, ...state, operation: 0, writer: 0 }
     }
     const record = isRemoved ? undefined : ({ type: 'flow', id } as Flow)
     return {

@@ -48,7 +48,6 @@ export class PartitionState {
     return {
       recall: (type, id) => this.#cache.get(type, id),
       edges: knowsEdges ? this.#edges : undefined,
-      assumesAbsent: (type, id) => !this.#cache.knowsPresent(type, id),
       isBelievedClear: checksClear ? (index) => this.#clear.isClear(index, now) : undefined,
     }
   }
@@ -75,7 +74,7 @@ export class PartitionState {
     this.#lastSequence = lastSequence
   }
 
-  noteApplied(applied: AppliedContent, version: Version, set: WorkingSet): void {
+  noteApplied(applied: AppliedContent, version: Version): void {
     const { touched, records, entries } = applied
     for (const { type, id, record, entries: ofRecord, length } of records) {
       if (record === undefined) this.#cache.delete(type, id)
@@ -83,12 +82,11 @@ export class PartitionState {
       else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
     }
     // Unchanged reads: the commit has compared their versions.
-    for (const { type, id, stored, isChanged } of touched) {
+    for (const { type, id, found, stored, isChanged } of touched) {
       if (isChanged || stored === undefined || stored === UNREADABLE || isAtRest(stored)) continue
-      const known = set.known(type, id)
-      if (known?.version === undefined) continue
-      const { length, entries: ofRecord } = known
-      this.#cache.set(type, id, { record: stored, version: known.version, length, entries: ofRecord })
+      if (found?.version === undefined) continue
+      const { version: unchanged, length = 0, entries: ofRecord } = found
+      this.#cache.set(type, id, { record: stored, version: unchanged, length, entries: ofRecord })
     }
     this.#clear.wrote(entries)
     this.#edges.wrote(applied, version)

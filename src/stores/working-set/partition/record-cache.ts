@@ -4,10 +4,8 @@
  */
 import type { RecordType } from '../../../kernel/index.ts'
 import { ChurnMap } from '../../../runtime/index.ts'
+import { PRESENT } from '../overlay/stored-data.ts'
 import type { StoredRecord } from '../overlay/stored-data.ts'
-
-/** Stands for a record that is stored and not cached. */
-const PRESENT: unique symbol = Symbol('present')
 
 export class RecordCache {
   readonly #max: number
@@ -20,14 +18,8 @@ export class RecordCache {
     this.#max = max
   }
 
-  get(type: RecordType, id: string): StoredRecord | undefined {
-    const found = this.#find(type, id)
-    return found === PRESENT ? undefined : found
-  }
-
-  /** Whether a record is known to be stored, cached or not. */
-  knowsPresent(type: RecordType, id: string): boolean {
-    return this.#find(type, id) !== undefined
+  get(type: RecordType, id: string): StoredRecord | typeof PRESENT | undefined {
+    return this.#young.of(type).get(id) ?? this.#old.of(type).get(id)
   }
 
   set(type: RecordType, id: string, stored: StoredRecord): void {
@@ -37,10 +29,6 @@ export class RecordCache {
   /** Drops a record, but remembers that it is stored. */
   setPresent(type: RecordType, id: string): void {
     this.#set(type, id, PRESENT)
-  }
-
-  #find(type: RecordType, id: string): StoredRecord | typeof PRESENT | undefined {
-    return this.#young.of(type).get(id) ?? this.#old.of(type).get(id)
   }
 
   #set(type: RecordType, id: string, stored: StoredRecord | typeof PRESENT): void {
