@@ -1,6 +1,8 @@
 /** What a program imports from `flowfabric`: the contract, and what submits and runs work. */
 export * from './contract.ts'
 
+export { callModel, tokenCost, tokenUsage } from './client/define/model-call.ts'
+export type { ModelCall, TokenPrices, TokenUsage } from './client/define/model-call.ts'
 export { createFabric } from './fabric/fabric.ts'
 export type {
   DeliverWebhooksOptions,
@@ -9,6 +11,7 @@ export type {
   FabricOptions,
   FabricWorkerOptions,
 } from './fabric/fabric.ts'
+export type { SweepOffloadedOptions } from './fabric/sweep-offloaded.ts'
 export type { Middleware } from './worker/attempt/middleware.ts'
 export type { WorkerOptions } from './worker/worker-options.ts'
 export type { Settled } from './worker/attempt/report-outcome.ts'
@@ -87,6 +90,8 @@ export type {
   UpstreamSummary,
 } from './client/flows/flow-description.ts'
 export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions } from './client/flows/flow-handle.ts'
+export type { Activity, ActivityBucket, ActivityOptions, Latencies } from './client/lists/activity.ts'
+export type { Costs, CostsOptions } from './client/budgets/budget-costs.ts'
 export type { FailureGroup, FailureGroups, FailuresOptions } from './client/lists/failure-groups.ts'
 export type { Bulk, BulkFilter, BulkOptions, BulkPreview } from './fabric/bulk.ts'
 export type { BulkOutcome } from './fabric/bulk-task.ts'
@@ -98,7 +103,14 @@ export type { HoldLaneOptions, LaneHandle, LaneSettings, LaneStatus } from './cl
 export type { LaneSummary, LanesOptions } from './client/lanes/lane-listing.ts'
 export type { LaneRates } from './client/lanes/lane-rates.ts'
 export { schedule } from './client/define/schedule.ts'
-export type { ScheduleDefinition, ScheduleOptions, ScheduleTimes } from './client/define/schedule.ts'
+export type {
+  FiringTimes,
+  FlowScheduleOptions,
+  FlowScheduleTimes,
+  ScheduleDefinition,
+  ScheduleOptions,
+  ScheduleTimes,
+} from './client/define/schedule.ts'
 export type {
   BudgetCalls,
   BudgetChange,
@@ -126,7 +138,7 @@ export type {
   LimitHeld,
   LimitKeyOptions,
 } from './client/limits/limit-calls.ts'
-export type { DescribeLimitOptions, LimitDescription, LimitInfo } from './client/limits/limit-listing.ts'
+export type { DescribeLimitOptions, LimitDescription, LimitInfo, LimitKeyUsage } from './client/limits/limit-listing.ts'
 export type {
   BackfillOptions,
   Backfilled,
@@ -134,7 +146,12 @@ export type {
   HoldScheduleOptions,
   ScheduleHandle,
 } from './client/schedules/schedule-handle.ts'
-export type { NextFiring, ScheduleDescription, ScheduleSummary } from './client/schedules/schedule-description.ts'
+export type {
+  Fired,
+  NextFiring,
+  ScheduleDescription,
+  ScheduleSummary,
+} from './client/schedules/schedule-description.ts'
 export type { ListSchedulesOptions, SchedulePage } from './client/schedules/schedule-listing.ts'
 export type { FairShare } from './client/define/fairness.ts'
 export type { ReadToken, ReadTokenOptions } from './client/journal/read-token.ts'
@@ -156,6 +173,32 @@ export type {
 export type { SubscribeOptions, SubscriptionItem } from './client/events/subscription.ts'
 export type { WaitOptions } from './client/events/await-end.ts'
 export type { FrameItem, FrameMark, FramesOptions } from './client/streams/read-frames.ts'
+export {
+  dropCodecKey,
+  encryption,
+  fileBucket,
+  mintCodecKeys,
+  offload,
+  rotateCodecKeys,
+  s3Bucket,
+} from './codec/index.ts'
+export type {
+  Bucket,
+  BucketObject,
+  CodecKey,
+  CodecKeysDocument,
+  CodecKeysOption,
+  EncryptionOptions,
+  OffloadOptions,
+  S3BucketOptions,
+  S3Credentials,
+  SweepReport,
+  ValueCodec,
+  ValueContext,
+} from './codec/index.ts'
+export { SealedValue } from './stores/opened-value.ts'
+export type { LogItem, LogLine, LogsOptions } from './client/streams/read-logs.ts'
+export type { LogLineLevel } from './client/streams/log-line.ts'
 export type { Summary, SummaryOptions } from './client/streams/stream-calls.ts'
 export type {
   DrainWorkerOptions,
@@ -163,6 +206,7 @@ export type {
   WorkerDeath,
   WorkerHandle,
 } from './client/workers/worker-handle.ts'
+export type { AuditOptions, AuditedAction, AuditedPage } from './client/audit/audit-listing.ts'
 export type { ListWorkersOptions, WorkerInfo, WorkerPage } from './client/workers/worker-listing.ts'
 export type { LogLevel } from './fabric/create-log.ts'
 export type { Log, LogFields } from './runtime/log.ts'

@@ -1,14 +1,18 @@
 /** Submits work and manages it. Throws refusals as `EngineError`; `try` returns them instead. */
-import type { CreateResult, ExecutionId, Explanation, FlowId, Refused } from '../kernel/index.ts'
+import { isFlowId } from '../kernel/index.ts'
+import type { CreateResult, ExecutionId, Explanation, FlowId, Instant, Refused } from '../kernel/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { silentLog } from '../runtime/index.ts'
 import type { Log, Runtime, Tracing } from '../runtime/index.ts'
+import type { CallCodec } from '../stores/call-codec.ts'
 import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
 import type { Calls } from './calls.ts'
 import { Consumer, sourceOf } from './consumers/consumer.ts'
 import { ConsumerHandle } from './consumers/consumer-handle.ts'
+import { readLags } from './consumers/consumer-lag.ts'
+import type { ConsumerLag } from './consumers/consumer-lag.ts'
 import { listConsumers } from './consumers/consumer-listing.ts'
 import type { ConsumerSummary, ListConsumersOptions } from './consumers/consumer-listing.ts'
 import type { ConsumeOptions, ConsumerFilter, EventHandler } from './consumers/consumer-options.ts'
@@ -22,8 +26,8 @@ import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
 import { lastEventOf, unlessMissing, untilEnd } from './events/execution-events.ts'
-import { decodeCursor } from './events/event-cursor.ts'
-import { endOfLog } from './events/log-start.ts'
+import { scopedFilter } from './events/event-filter.ts'
+import { cursorOf, endOfLog } from './events/log-start.ts'
 import { subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
@@ -59,6 +63,8 @@ import type {
   SignalReceipt,
   SignalSendOptions,
 } from './journal/journal-calls.ts'
+import { activityOf } from './lists/activity.ts'
+import type { Activity, ActivityOptions } from './lists/activity.ts'
 import { failureGroups } from './lists/failure-groups.ts'
 import type { FailureGroups, FailuresOptions } from './lists/failure-groups.ts'
 import { listFlows } from './lists/flow-listing.ts'
@@ -67,6 +73,9 @@ import { LaneHandle } from './lanes/lane-handle.ts'
 import { listLanes } from './lanes/lane-listing.ts'
 import type { LaneSummary, LanesOptions } from './lanes/lane-listing.ts'
 import { LeaseCalls } from './leases/lease-calls.ts'
+import type { LeaseMemory } from './leases/lease-calls.ts'
+import { Refreshes } from './leases/lease-workers.ts'
+import { PlainPlaces } from './leases/plain-places.ts'
 import { BudgetCalls } from './budgets/budget-calls.ts'
 import { LimitCalls } from './limits/limit-calls.ts'
 import { listExecutions } from './lists/listing.ts'
@@ -76,7 +85,14 @@ import type { ReadOptions, SignalSummary, StepSummary } from './lists/step-listi
 import { listOpenWaitpoints, listWaitpointsOf } from './lists/waitpoint-listing.ts'
 import type { ExecutionWaitpointsOptions, ListWaitpointsOptions, WaitpointPage } from './lists/waitpoint-listing.ts'
 import { schedule } from './define/schedule.ts'
-import type { ScheduleDefinition, ScheduleOptions } from './define/schedule.ts'
+import type {
+  AnyFlowScheduleOptions,
+  AnyScheduleOptions,
+  FiringTimes,
+  FlowScheduleOptions,
+  ScheduleDefinition,
+  ScheduleOptions,
+} from './define/schedule.ts'
 import { configureSchedule } from './schedules/configure-schedule.ts'
 import type { Configured } from './schedules/configure-schedule.ts'
 import { declareSchedules } from './schedules/declare-schedules.ts'
@@ -84,7 +100,9 @@ import type { DeclaredSchedules } from './schedules/declare-schedules.ts'
 import { summariseSchedule } from './schedules/schedule-description.ts'
 import type { ScheduleSummary } from './schedules/schedule-description.ts'
 import { ScheduleHandle } from './schedules/schedule-handle.ts'
+import type { DescribeScheduleOptions } from './schedules/schedule-handle.ts'
 import { listSchedules } from './schedules/schedule-listing.ts'
+import { boundariesOf } from './schedules/schedule-timing.ts'
 import type { ListSchedulesOptions, SchedulePage } from './schedules/schedule-listing.ts'
 import { Session, throwing } from './session.ts'
 import type { Throwing } from './session.ts'
@@ -96,6 +114,8 @@ import type { ReadClaims, TokenSigner } from './tokens/token.ts'
 import { unwrap } from './transport/unwrap.ts'
 import { WebhookCalls } from './webhooks/webhook-calls.ts'
 import { WorkerHandle } from './workers/worker-handle.ts'
+import { listAudit } from './audit/audit-listing.ts'
+import type { AuditOptions, AuditedPage } from './audit/audit-listing.ts'
 import { listWorkers } from './workers/worker-listing.ts'
 import type { ListWorkersOptions, WorkerPage } from './workers/worker-listing.ts'
 
@@ -103,6 +123,7 @@ import type { ListWorkersOptions, WorkerPage } from './workers/worker-listing.ts
 interface SharedParts {
   readonly batcher: Batcher
   readonly ends: EndWatcher
+  readonly leases: LeaseMemory
   readonly abort: AbortController
   closing: Promise<void> | undefined
 }
@@ -113,8 +134,12 @@ export interface ClientOptions {
   readonly tokens?: TokenSigner
   /** True reaches executions and flows of all namespaces by id, and lists them, for tools of operators. */
   readonly allNamespaces?: boolean
+  /** False leaves out events that belong to no namespace, such as those of lanes and budgets. */
+  readonly isStoreVisible?: boolean
   /** The spans of this process; none unless given. */
   readonly tracing?: Tracing
+  /** Seals and opens values; none unless given. */
+  readonly codec?: CallCodec
 }
 
 export class Client implements FlowClient {
@@ -151,7 +176,7 @@ export class Client implements FlowClient {
     store: Store,
     runtime: Runtime,
     options: ClientOptions = {},
-    shared = sharedParts(store, runtime, options.tracing),
+    shared = sharedParts(store, runtime, options),
   ) {
     this.store = store
     this.runtime = runtime
@@ -161,24 +186,26 @@ export class Client implements FlowClient {
     this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
     this.isBound = options.allNamespaces !== true
     const within = this.isBound ? this.namespace : undefined
-    this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens, within)
+    this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens, within, options.isStoreVisible)
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.limits = new LimitCalls(() => this.#open())
-    this.leases = new LeaseCalls(() => this.#open())
+    this.leases = new LeaseCalls(() => this.#open(), shared.leases)
     this.budgets = new BudgetCalls(() => this.#open())
     this.webhooks = new WebhookCalls(() => this.#open())
     this.#streams = new Streams(this.#session, shared.abort.signal)
   }
 
   /**
-   * Returns a client of the same store that is bound to a namespace. The two share batches and subscriptions, and close together.
+   * Returns a client of the same store that is bound to a namespace, and gets no events that belong to none. The two share batches
+   * and subscriptions, and close together.
    * @internal
    */
   forNamespace(namespace: string): Client {
     this.#refuseIfClosed()
     if (!this.isBound || namespace === this.namespace) {
-      return new Client(this.store, this.runtime, { namespace, tokens: this.tokens }, this.#shared)
+      const options = { namespace, tokens: this.tokens, isStoreVisible: false }
+      return new Client(this.store, this.runtime, options, this.#shared)
     }
     throw invalidInput(
       'namespace',
@@ -213,15 +240,14 @@ export class Client implements FlowClient {
     input: Input,
     options?: FlowSubmitOptions,
   ): Promise<FlowHandle<Output>>
-  async submit(
+  submit(
     what: AnyTask | AnyFlow,
     input?: unknown,
     options: SubmitOptions | FlowSubmitOptions = {},
   ): Promise<ExecutionHandle | FlowHandle> {
-    this.#refuseIfClosed()
-    // The overloads pair flows with options of flows.
-    if (isFlow(what)) return await this.#submitFlow(what, input, options as FlowSubmitOptions)
-    return await this.#submitTask(what, input, options)
+    // The overloads pair flows with options of flows, and tasks with options of tasks.
+    if (isFlow(what)) return this.#submitFlow(what, input, options as FlowSubmitOptions)
+    return this.#submitTask(what, input, options as SubmitOptions)
   }
 
   /**
@@ -303,6 +329,12 @@ export class Client implements FlowClient {
 
   async changePriority(idOrKey: string, priority: number): Promise<void> {
     await this.#calls.changePriority(idOrKey, priority)
+  }
+
+  /** Counts the executions that were created in a range of time, by part of it, and measures how long they waited and ran. */
+  async activity(options: ActivityOptions): Promise<Activity> {
+    this.#refuseIfClosed()
+    return await activityOf((query) => this.list(query), options)
   }
 
   /** Groups failed executions by task, category and message without its numbers: the largest group first. */
@@ -471,6 +503,16 @@ export class Client implements FlowClient {
   }
 
   /**
+   * Lists what operators did over the servers of the store, the latest first. The store keeps it for 90 days.
+   *
+   * @example
+   * const { items } = await fabric.audit({ action: 'cancelExecution', by: 'ada' })
+   */
+  async audit(options: AuditOptions = {}): Promise<AuditedPage> {
+    return await listAudit(this.#open(), options)
+  }
+
+  /**
    * Returns a handle for a worker process, by its instance id.
    *
    * @example
@@ -500,22 +542,28 @@ export class Client implements FlowClient {
    * await fabric.schedule('nightly', { task: report, input: { all: true }, cron: '0 3 * * *', timeZone: 'Europe/Berlin' })
    * await fabric.schedule('nightly').pause({ reason: 'maintenance' })
    */
-  schedule(name: string): ScheduleHandle<ExecutionHandle>
+  schedule(name: string): ScheduleHandle<ExecutionHandle | FlowHandle<SinkResults>>
   schedule<Input, Parsed, Returned, Output>(
     name: string,
     options: ScheduleOptions<Input, Parsed, Returned, Output>,
   ): Promise<ScheduleHandle<ExecutionHandle>>
+  schedule<Input, Output>(
+    name: string,
+    options: FlowScheduleOptions<Input, Output>,
+  ): Promise<ScheduleHandle<FlowHandle<Output>>>
   schedule(
     name: string,
-    ...given: [] | [options: ScheduleOptions]
-  ): ScheduleHandle<ExecutionHandle> | Promise<ScheduleHandle<ExecutionHandle>> {
+    ...given: [] | [options: AnyScheduleOptions | AnyFlowScheduleOptions]
+  ): ScheduleHandle | Promise<ScheduleHandle> {
+    const [options] = given
+    const graph = options !== undefined && 'flow' in options ? () => drawFlow(options.flow, options.input) : undefined
     const handle = new ScheduleHandle(
       () => this.#open(),
       name,
-      (id) => new ExecutionHandle(this, id),
+      (id) => (isFlowId(id) ? new FlowHandle(this, id as FlowId, graph) : new ExecutionHandle(this, id as ExecutionId)),
     )
-    if (given.length === 0) return handle
-    return this.#configureSchedule(handle, () => schedule(name, given[0]))
+    if (options === undefined && given.length === 0) return handle
+    return this.#configureSchedule(handle, () => schedule(name, options as AnyScheduleOptions))
   }
 
   /**
@@ -524,11 +572,21 @@ export class Client implements FlowClient {
    */
   async configureSchedule(
     name: string,
-    options: ScheduleOptions,
+    options: AnyScheduleOptions | AnyFlowScheduleOptions,
     by: string,
   ): Promise<{ readonly kind: Configured['kind']; readonly schedule: ScheduleSummary }> {
     const { kind, schedule: configured } = await configureSchedule(this.#open(), schedule(name, options), { by })
     return { kind, schedule: summariseSchedule(configured) }
+  }
+
+  /**
+   * Returns the next boundaries of times, without a schedule that has them. Throws what creating such a schedule would.
+   *
+   * @example
+   * fabric.previewTimes({ cron: '0 3 * * *', timeZone: 'Europe/Berlin' }, { next: 3 })
+   */
+  previewTimes(times: FiringTimes, options: DescribeScheduleOptions = {}): readonly Instant[] {
+    return boundariesOf(times, this.runtime.now(), options.next)
   }
 
   /** Lists schedules by name. */
@@ -551,14 +609,13 @@ export class Client implements FlowClient {
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
     const { executionId, flowId, signal, ...rest } = subscribeOptions(options)
-    const namespace = this.#session.listed(rest.namespace)
-    return subscribe(this.store, this.runtime, {
+    const wanted = {
       ...rest,
       ...(executionId === undefined ? {} : { executionId: this.try.resolve(executionId) }),
       ...(flowId === undefined ? {} : { flowId: this.try.resolveFlow(flowId) }),
-      ...(namespace === undefined ? {} : { namespace }),
       signal: AbortSignal.any([this.#shared.abort.signal, ...(signal === undefined ? [] : [signal])]),
-    })
+    }
+    return subscribe(this.store, this.runtime, wanted, scopedFilter(this.#session, rest))
   }
 
   /**
@@ -574,6 +631,14 @@ export class Client implements FlowClient {
   /** Lists the durable consumers of events by name, with their lag. */
   async consumers(options: ListConsumersOptions = {}): Promise<ConsumerSummary[]> {
     return await listConsumers(this.#open(), options)
+  }
+
+  /**
+   * Returns the lag of the first 100 consumers and of as many webhooks, the largest first.
+   * @internal
+   */
+  async consumerLags(): Promise<ConsumerLag[]> {
+    return await readLags(this.#open())
   }
 
   /** @internal */
@@ -611,9 +676,8 @@ export class Client implements FlowClient {
       ...(options.signal === undefined ? [] : [options.signal]),
     ])
     const last = lastEventOf(this.store, executionId, look)
-    const namespace = this.#session.listed(undefined)
-    const scope = namespace === undefined ? { executionId } : { executionId, namespace }
-    return untilEnd(subscribe(this.store, this.runtime, { ...options, ...scope, signal }, last), look)
+    const scope = { namespace: this.#session.listed(undefined) }
+    return untilEnd(subscribe(this.store, this.runtime, { ...options, executionId, signal }, scope, last), look)
   }
 
   /** @internal */
@@ -636,7 +700,7 @@ export class Client implements FlowClient {
    * @internal
    */
   checkCursor(cursor: string): string {
-    decodeCursor(cursor, this.store.settings.executionPartitions)
+    cursorOf(this.store, cursor)
     return cursor
   }
 
@@ -681,12 +745,14 @@ export class Client implements FlowClient {
   }
 
   async #submitTask<Output>(task: AnyTask, input: unknown, options?: SubmitOptions): Promise<ExecutionHandle<Output>> {
+    this.#refuseIfClosed()
     const result = unwrap(await submitTask(this.#session, task, input, options))
     const digest = result.kind === 'staged' ? result.digest : undefined
     return new ExecutionHandle<Output>(this, result.executionId, task, result.kind, digest)
   }
 
   async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
+    this.#refuseIfClosed()
     let since: EndMoment | undefined
     const { result, isReplaced, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
       since = this.#shared.ends.momentIn(partition)
@@ -714,9 +780,10 @@ export class Client implements FlowClient {
   }
 }
 
-function sharedParts(store: Store, runtime: Runtime, tracing?: Tracing): SharedParts {
-  const batcher = new Batcher(store, runtime, tracing)
+function sharedParts(store: Store, runtime: Runtime, { tracing, codec }: ClientOptions): SharedParts {
+  const batcher = new Batcher(store, runtime, tracing, codec)
   const ends = new EndWatcher(store, runtime)
   batcher.hints.onEnd((partition, id) => ends.expect(partition, id))
-  return { batcher, ends, abort: new AbortController(), closing: undefined }
+  const leases = { places: new PlainPlaces(), refreshes: new Refreshes() }
+  return { batcher, ends, leases, abort: new AbortController(), closing: undefined }
 }

@@ -16,13 +16,23 @@ export class Session {
   readonly tokens: TokenSigner
   /** The namespace that calls cannot leave; undefined for a tool of operators. */
   readonly within: string | undefined
+  /** Whether it gets events that belong to no namespace, such as those of lanes and budgets. */
+  readonly isStoreVisible: boolean
 
-  constructor(batcher: Batcher, runtime: Runtime, namespace: string, tokens: TokenSigner, within?: string) {
+  constructor(
+    batcher: Batcher,
+    runtime: Runtime,
+    namespace: string,
+    tokens: TokenSigner,
+    within?: string,
+    isStoreVisible = true,
+  ) {
     this.batcher = batcher
     this.runtime = runtime
     this.namespace = namespace
     this.tokens = tokens
     this.within = within
+    this.isStoreVisible = isStoreVisible
   }
 
   get settings(): StoreSettings {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DUE_INDEX } from '../kernel/index.ts'
+import { DUE_INDEX, DUTY_TTL_MS } from '../kernel/index.ts'
 import { silentLog } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
 import type { EngineError } from '../kernel/engine-error.ts'
@@ -40,6 +40,7 @@ test('all scanners run and report their status', async () => {
     { kind: 'enabled', scanner: 'flow_projector', everyMs: 60_000 },
     { kind: 'enabled', scanner: 'worker_sweep', everyMs: 60_000 },
     { kind: 'enabled', scanner: 'lane_copier', everyMs: 60_000 },
+    { kind: 'enabled', scanner: 'excess_trimmer', everyMs: 60_000 },
     { kind: 'enabled', scanner: 'quota_reconciler', everyMs: 30_000 },
     { kind: 'enabled', scanner: 'budget_reconciler', everyMs: 30_000 },
     { kind: 'enabled', scanner: 'unblock', everyMs: 30_000 },
@@ -52,6 +53,31 @@ test('all scanners run and report their status', async () => {
   }
   const promoted = { scanner: 'due', case: 'delayed_promoter' }
   expect(valueOf(engine.metrics, 'ff_scanner_items_total', promoted)).toBe(1)
+})
+
+test('ten engines ask a store for little more than one', async () => {
+  const world = createWorld(8)
+  let operations = 0
+  const counted = storeWith(world.store, {
+    run: (partition, calls) => {
+      operations += calls.length
+      return world.store.run(partition, calls)
+    },
+  })
+  const startOne = () => start(world, { batcher: new Batcher(counted, world.runtime) })
+  /** Operations in ten minutes, once each engine knows its share. */
+  const countOperations = async (): Promise<number> => {
+    await world.runtime.advance(DUTY_TTL_MS)
+    operations = 0
+    await world.runtime.advance(600_000)
+    return operations
+  }
+  await using engines = new AsyncDisposableStack()
+  engines.use(startOne())
+  const ofOne = await countOperations()
+  for (let i = 1; i < 10; i++) engines.use(startOne())
+
+  expect((await countOperations()) / ofOne).toBeLessThan(1.2)
 })
 
 test('damage over which one scanner stumbles is repaired by another, and forgotten', async () => {

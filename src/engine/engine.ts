@@ -6,6 +6,7 @@
 import type { TenantFilter } from '../kernel/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
+import type { Partition } from '../stores/store.ts'
 import { invalidConfiguration, show } from '../options/invalid-input.ts'
 import { shape } from '../options/shape.ts'
 import { Duties } from './runner/duties.ts'
@@ -24,6 +25,7 @@ import { budgetReconciler } from './scanners/budget-reconciler.ts'
 import { quotaReconciler } from './scanners/quota-reconciler.ts'
 import { retentionTrimmer } from './scanners/retention-trimmer.ts'
 import { unblock } from './scanners/unblock.ts'
+import { excessTrimmer } from './scanners/excess-trimmer.ts'
 import { laneCopier } from './scanners/lane-copier.ts'
 import { workerSweep } from './scanners/worker-sweep.ts'
 import { Supervisor } from './runner/supervisor.ts'
@@ -38,6 +40,7 @@ export type ScannerName =
   | 'flow_projector'
   | 'worker_sweep'
   | 'lane_copier'
+  | 'excess_trimmer'
   | 'quota_reconciler'
   | 'budget_reconciler'
   | 'unblock'
@@ -70,6 +73,11 @@ export type ScannerStatus =
 export interface Engine extends AsyncDisposable {
   readonly metrics: MetricsRegistry
   status(): ScannerStatus[]
+  /**
+   * Whether a partition is in the share of this engine, or this engine has no valid share.
+   * @internal
+   */
+  holds(partition: Partition): boolean
   /** Stops all scanners and waits a bounded time for calls in flight. Returns the number of scanners still running. */
   close(): Promise<number>
 }
@@ -110,6 +118,7 @@ export function startEngine(options: EngineOptions): Engine {
     startScanner(flowProjector),
     startScanner(workerSweep),
     startScanner(laneCopier),
+    startScanner(excessTrimmer),
     startScanner(quotaReconciler),
     startScanner(budgetReconciler),
     startScanner(unblock),
@@ -121,6 +130,7 @@ export function startEngine(options: EngineOptions): Engine {
   return {
     metrics,
     status: () => statuses.map((status) => status()),
+    holds: (partition) => duties?.holds(partition) ?? true,
     close,
     async [Symbol.asyncDispose]() {
       await close()
@@ -154,6 +164,7 @@ const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)(
   flow_projector: checkInterval,
   worker_sweep: checkInterval,
   lane_copier: checkInterval,
+  excess_trimmer: checkInterval,
   quota_reconciler: checkInterval,
   budget_reconciler: checkInterval,
   unblock: checkInterval,

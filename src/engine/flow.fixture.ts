@@ -143,6 +143,7 @@ const allScanners = [
   'flow_projector',
   'worker_sweep',
   'lane_copier',
+  'excess_trimmer',
   'quota_reconciler',
   'budget_reconciler',
   'unblock',

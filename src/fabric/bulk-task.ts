@@ -1,5 +1,5 @@
 /** The task of bulk changes: one execution walks over what its filter finds, a page in each durable step. */
-import { task } from '../client/index.ts'
+import { FABRIC_PREFIX, task } from '../client/index.ts'
 import type { Client } from '../client/client.ts'
 import type { ExecutionSummary, Handler } from '../client/index.ts'
 import type { ListQuery } from '../client/lists/listing.ts'
@@ -8,6 +8,7 @@ import { messageShape } from '../client/lists/failure-groups.ts'
 export type BulkAction =
   | { readonly kind: 'cancel'; readonly reason: string }
   | { readonly kind: 'replay' }
+  | { readonly kind: 'delete' }
   | { readonly kind: 'priority'; readonly priority: number }
   | { readonly kind: 'tags'; readonly tags: Readonly<Record<string, string>> }
 
@@ -52,7 +53,8 @@ export function bulkHandler(client: Client): Handler {
   return bulkTask.handle(async ({ action, filter, message, perSecond }, ctx) => {
     // What ends later, also because of a replay of this change, is left alone.
     const { createdAt: startedAt } = await client.describe(ctx.executionId)
-    const bounds = action.kind === 'replay' ? { endedTo: Math.min(filter.endedTo ?? startedAt, startedAt) } : {}
+    const isOfEnded = action.kind === 'replay' || action.kind === 'delete'
+    const bounds = isOfEnded ? { endedTo: Math.min(filter.endedTo ?? startedAt, startedAt) } : {}
     const createdTo = Math.min(filter.createdTo ?? startedAt, startedAt)
     const count = Math.min(PAGE_COUNT, perSecond)
     const total = { examined: 0, changed: 0, refused: {} as Record<string, number> }
@@ -81,8 +83,12 @@ export function bulkHandler(client: Client): Handler {
   })
 }
 
-/** Whether a failure has the wanted shape, if one is wanted. */
-export function matchesFailure({ failure }: ExecutionSummary, message: string | undefined): boolean {
+/**
+ * Whether a failure has the wanted shape, if one is wanted. Executions of FlowFabric, such as bulk changes and deliveries of webhooks, are
+ * never wanted: their own commands change them.
+ */
+export function isWanted({ task: name, failure }: ExecutionSummary, message: string | undefined): boolean {
+  if (name.startsWith(FABRIC_PREFIX)) return false
   return message === undefined || (failure !== undefined && messageShape(failure.message) === message)
 }
 
@@ -92,8 +98,7 @@ async function changePage(
   { items, cursor }: { readonly items: readonly ExecutionSummary[]; readonly cursor: string | undefined },
   message: string | undefined,
 ): Promise<BulkPage> {
-  // A bulk change does not change those of its own kind.
-  const wanted = items.filter((item) => item.task !== bulkTask.name && matchesFailure(item, message))
+  const wanted = items.filter((item) => isWanted(item, message))
   const refused: Record<string, number> = {}
   let changed = 0
   for (let i = 0; i < wanted.length; i += AT_ONCE) {
@@ -118,6 +123,8 @@ function resultOf(client: Client, action: BulkAction, id: string) {
       return client.try.cancel(id, action.reason, { by: 'bulk' })
     case 'replay':
       return client.try.replay(id, { by: 'bulk' })
+    case 'delete':
+      return client.try.deleteExecution(id, 'bulk')
     case 'priority':
       return client.try.changePriority(id, action.priority)
     case 'tags':

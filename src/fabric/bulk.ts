@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts'
 import type { ExecutionHandle, ExecutionSummary } from '../client/index.ts'
 import type { ListQuery } from '../client/lists/listing.ts'
 import { required, shape, unchecked, wholeNumber } from '../options/shape.ts'
-import { BULK_RATE_MAX, bulkTask, matchesFailure } from './bulk-task.ts'
+import { BULK_RATE_MAX, bulkTask, isWanted } from './bulk-task.ts'
 import type { BulkAction, BulkOrder, BulkOutcome } from './bulk-task.ts'
 
 /** Which executions to change. They are those of the namespace of the fabric. */
@@ -66,7 +66,7 @@ export class Bulk {
     let pageCount = 0
     do {
       const page = await this.#client.list({ ...query, namespace, limit: PREVIEW_PAGE, cursor })
-      const found = page.items.filter((item) => matchesFailure(item, message))
+      const found = page.items.filter((item) => isWanted(item, message))
       count += found.length
       examples.push(...found.slice(0, EXAMPLE_COUNT - examples.length))
       cursor = page.cursor
@@ -83,6 +83,11 @@ export class Bulk {
   /** Runs those again that ended before the call. */
   async replay(options: BulkOptions = {}): Promise<ExecutionHandle<BulkOutcome>> {
     return await this.#start({ kind: 'replay' }, options)
+  }
+
+  /** Removes those that ended before the call, before their retention is over. Members of flows are left alone. */
+  async delete(options: BulkOptions = {}): Promise<ExecutionHandle<BulkOutcome>> {
+    return await this.#start({ kind: 'delete' }, options)
   }
 
   async changePriority(priority: number, options: BulkOptions = {}): Promise<ExecutionHandle<BulkOutcome>> {

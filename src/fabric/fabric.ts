@@ -6,6 +6,8 @@ import { Bulk } from './bulk.ts'
 import type { BulkFilter } from './bulk.ts'
 import { bulkHandler } from './bulk-task.ts'
 import { Client } from '../client/client.ts'
+import { CodecChain } from '../codec/index.ts'
+import type { Bucket, SweepReport, ValueCodec } from '../codec/index.ts'
 import type { Consumer } from '../client/consumers/consumer.ts'
 import type { ConsumeOptions, ConsumerFilter, EventHandler } from '../client/consumers/consumer-options.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
@@ -24,13 +26,17 @@ import { isLog, noTracing, nonThrowingLog, openTelemetryTracing, silentLog, syst
 import type { Log, MetricsRegistry, OpenTelemetryApi, Runtime, Tracing } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import type { TenantFilter } from '../kernel/index.ts'
+import { STORE_PARTITION } from '../stores/partitions.ts'
 import { openStore } from '../stores/open/open-store.ts'
-import type { OpenStoreOptions } from '../stores/open/open-store.ts'
+import type { OpenStoreOptions, TokenSource } from '../stores/open/open-store.ts'
 import type { PostgresOptions } from '../stores/postgres/options/postgres-options.ts'
+import type { CallCodec } from '../stores/call-codec.ts'
 import type { Store } from '../stores/store.ts'
 import type { ValkeyOptions } from '../stores/valkey/options/valkey-options.ts'
 import type { Middleware } from '../worker/attempt/middleware.ts'
 import type { WorkerOptions } from '../worker/worker-options.ts'
+import { sweepOffloaded } from './sweep-offloaded.ts'
+import type { SweepOffloadedOptions } from './sweep-offloaded.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 import { post } from './webhooks/post.ts'
 import { onShutdownSignal } from '../worker/shutdown-signals.ts'
@@ -60,6 +66,13 @@ export interface FabricOptions {
   readonly keys?: KeysOption
   /** The module `@opentelemetry/api` of the program. Submits, runs of handlers and steps are spans then; none unless given. */
   readonly openTelemetry?: OpenTelemetryApi
+  /** For the address of a FlowFabric server: the token of its requests, or a function that returns the present one. */
+  readonly token?: TokenSource
+  /**
+   * Seals the values of this program before they are stored: inputs, results, values of steps and signals, frames, summaries and log
+   * lines. All programs that read them need it. `encryption` and `offload` return codecs; several are applied in order.
+   */
+  readonly codec?: ValueCodec | readonly ValueCodec[]
   /** False throws if no store exists at the location, instead of creating one. */
   readonly create?: boolean
 }
@@ -67,7 +80,13 @@ export interface FabricOptions {
 type LocatedOptions = FabricOptions & { readonly store: string }
 
 /** Settings of the fabric's engine. */
-export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'>
+export interface EngineSettings extends Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'> {
+  /**
+   * Whether webhooks are delivered too, once there are any and the fabric has a key ring; true unless given, and false for an engine
+   * with a filter. An object is how.
+   */
+  readonly webhooks?: boolean | DeliverWebhooksOptions
+}
 
 export interface FabricWorkerOptions extends WorkerOptions {
   /** Whether to start the fabric's engine, unless it runs already; true unless given. An object is its settings. */
@@ -101,21 +120,34 @@ export async function createFabric(options: LocatedOptions): Promise<Fabric>
 export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
   const options = typeof first === 'string' ? second : checkLocated(first)
   fabricOptions(options)
-  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
+  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create, token } = options
   const log = await openLog(options.log)
   const keys = openKeys(options.keys, process.env, runtime, log)
-  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
+  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, token, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
     const { openTelemetry: api } = options
     const tracing = api === undefined ? noTracing : openTelemetryTracing(api)
-    const fabric = new Fabric(store, runtime, { ...options, log, keys, tracing })
+    const scope = scopeWithin(store, options)
+    const codec = options.codec === undefined ? undefined : new CodecChain([options.codec].flat())
+    const fabric = new Fabric(store, runtime, { ...scope, log, keys, tracing, ...(codec && { codec }) })
     if (keys?.isLazy !== true) await fabric.tokens.confirm()
     return fabric
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** A token that is bound to a namespace decides about it, unless the program asks for another one. */
+function scopeWithin(
+  { namespace: bound }: Store,
+  { namespace, allNamespaces = false }: FabricOptions,
+): Pick<FabricOptions, 'namespace' | 'allNamespaces'> {
+  if (bound === undefined) return { ...(namespace === undefined ? {} : { namespace }), allNamespaces }
+  if (namespace === undefined || namespace === bound) return { namespace: bound }
+  const message = `The server and the token admit only the namespace '${bound}', and namespace is '${namespace}'.`
+  throw new EngineError('invalid_configuration', { field: 'namespace', message })
 }
 
 /** Returns a log that never throws: the given one, or one that writes lines of this level to standard error. */
@@ -135,6 +167,9 @@ function checkLog(log: Log): Log {
 }
 
 /** The log, the keys and the store check the values that are unchecked here. */
+/** Namespaces in which one process runs bulk changes. Beyond it, the worker of the namespace that was first is closed. */
+const BULK_WORKERS_MAX = 32
+
 const fabricOptions = shape<LocatedOptions>()("{ namespace: 'acme' }", {
   store: unchecked(),
   namespace: checkNamespace,
@@ -147,8 +182,21 @@ const fabricOptions = shape<LocatedOptions>()("{ namespace: 'acme' }", {
   postgres: unchecked(),
   keys: unchecked(),
   openTelemetry: checkOpenTelemetry,
+  token: unchecked(),
+  codec: checkCodec,
   create: boolean,
 })
+
+function checkCodec(value: unknown): ValueCodec | readonly ValueCodec[] {
+  const codecs = [value].flat() as readonly Partial<ValueCodec>[]
+  const isCodec = (each: Partial<ValueCodec> | null) =>
+    typeof each?.name === 'string' && typeof each.encode === 'function' && typeof each.decode === 'function'
+  if (codecs.length > 0 && codecs.every(isCodec)) return value as ValueCodec | readonly ValueCodec[]
+  throw new EngineError('invalid_configuration', {
+    field: 'codec',
+    message: 'codec must be what encryption() or offload() returns, or a list of such.',
+  })
+}
 
 function checkOpenTelemetry(value: unknown): OpenTelemetryApi {
   const { trace, context } = (value ?? {}) as Partial<OpenTelemetryApi>
@@ -171,6 +219,7 @@ const engineSettings = shape<EngineSettings>()("{ filter: { namespace: 'acme' } 
   filter: shape<TenantFilter>()("{ namespace: 'acme' }", { namespace: checkNamespace, tag: checkTagQuery }),
   intervals: unchecked<EngineSettings['intervals']>(),
   metrics: unchecked<EngineSettings['metrics']>(),
+  webhooks: (value) => (typeof value === 'boolean' ? value : deliverOptions(value as DeliverWebhooksOptions)),
 })
 
 function checkLocated(options: LocatedOptions): LocatedOptions {
@@ -187,6 +236,7 @@ interface FabricParts extends Pick<FabricOptions, 'namespace' | 'allNamespaces'>
   readonly log?: Log
   readonly keys?: KeySource | undefined
   readonly tracing?: Tracing
+  readonly codec?: CallCodec
 }
 
 export class Fabric extends Client {
@@ -194,9 +244,12 @@ export class Fabric extends Client {
   readonly #workers = new Set<Worker>()
   readonly #consumers = new Set<Consumer>()
   readonly #deliverers = new Set<WebhookDeliverer>()
+  /** Delivers along with the engine. */
+  #automatic: WebhookDeliverer | undefined
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
-  #bulkWorker: Worker | undefined
+  /** By namespace, the latest used ones at the end. */
+  readonly #bulkWorkers = new Map<string, Worker>()
   #ending: Promise<void> | undefined
   #stopListening: (() => void) | undefined
 
@@ -204,7 +257,7 @@ export class Fabric extends Client {
     const { namespace = 'default', allNamespaces = false, keys, tracing = noTracing } = parts
     const log = nonThrowingLog(parts.log ?? silentLog)
     const tokens = keys === undefined ? undefined : new Tokens(keys, runtime, log, new RetiredKeys(store))
-    const scope = { namespace, allNamespaces, tracing }
+    const scope = { namespace, allNamespaces, tracing, ...(parts.codec && { codec: parts.codec }) }
     super(store, runtime, tokens === undefined ? scope : { ...scope, tokens })
     this.log = log
   }
@@ -228,7 +281,7 @@ export class Fabric extends Client {
     const { engine = true, signals = false, middleware = [], schedules, schedulesOwner, ...rest } = options
     if (schedules !== undefined) await this.#declare(schedules, schedulesOwner)
     this.#refuseIfEnding()
-    const startsEngine = engine !== false && this.#engine === undefined
+    const startsEngine = engine !== false && this.#engine === undefined && this.store.isRemote !== true
     if (startsEngine) this.engine(engine === true ? {} : engine)
     let worker: Worker
     try {
@@ -246,6 +299,18 @@ export class Fabric extends Client {
     void worker.closed.then(() => this.#workers.delete(worker))
     if (signals) this.#listenToSignals()
     return worker
+  }
+
+  /**
+   * Removes offloaded values whose execution or flow does not exist any more. Never removes one whose owner exists, nor one that was
+   * written in the last day, or `minAge`: its owner may be about to be stored. Run it daily, with the bucket of the codec. It needs the
+   * store itself: a server hides what belongs to other namespaces.
+   *
+   * @example
+   * await fabric.sweepOffloaded(bucket)
+   */
+  async sweepOffloaded(bucket: Bucket, options: SweepOffloadedOptions = {}): Promise<SweepReport> {
+    return await sweepOffloaded(this, bucket, options)
   }
 
   /**
@@ -272,21 +337,29 @@ export class Fabric extends Client {
   }
 
   /**
-   * Delivers the webhooks of the store: sends the events that they want, with retries. Any number of processes may do so. It needs
-   * the key ring, and reaches only public hosts over https unless `allowPrivate` is set.
+   * Delivers the webhooks of the store: sends the events that they want, with retries. The fabric's engine does so too, unless an
+   * option turns that off. Any number of processes may deliver. It needs the key ring, and reaches only public hosts over https
+   * unless `allowPrivate` is set.
    *
    * @example
    * await using deliverer = fabric.deliverWebhooks()
    */
   deliverWebhooks(options: DeliverWebhooksOptions = {}): WebhookDeliverer {
     this.#refuseIfEnding()
-    const { allowPrivate = false, concurrency = DELIVERIES_DEFAULT } = deliverOptions(options)
+    const checked = deliverOptions(options)
     this.tokens.requireKeyId()
+    this.#endAutomatic()
+    return this.#deliver(checked, false)
+  }
+
+  #deliver({ allowPrivate = false, concurrency = DELIVERIES_DEFAULT }: DeliverWebhooksOptions, isIdleWithout: boolean) {
     const deliverer = new WebhookDeliverer({
       session: this.openSession(),
       log: this.log,
       post,
       allowPrivate,
+      isIdleWithout,
+      looksForAll: () => this.#engine?.holds(STORE_PARTITION) ?? true,
       forNamespace: (namespace) => this.forNamespace(namespace),
       work: (handler) => this.work([handler], { concurrency, drainTimeout: '10s' }),
     })
@@ -301,10 +374,15 @@ export class Fabric extends Client {
    */
   engine(settings?: EngineSettings): Engine {
     this.#refuseIfEnding()
+    if (this.store.isRemote === true) throw engineElsewhere()
     if (this.#engine === undefined) {
       const given = engineSettings(settings ?? {})
       const { metrics } = this
-      this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, metrics, ...given })
+      const { webhooks = given.filter === undefined, ...rest } = given
+      this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, metrics, ...rest })
+      if (webhooks !== false && this.#deliverers.size === 0) {
+        this.#automatic = this.#deliver(webhooks === true ? {} : webhooks, true)
+      }
     } else if (settings !== undefined) {
       throw new EngineError('invalid_configuration', {
         field: 'engine',
@@ -325,22 +403,47 @@ export class Fabric extends Client {
    */
   bulk(filter: BulkFilter): Bulk {
     this.#refuseIfEnding()
-    return new Bulk(this, filter, () => this.#startBulkWorker())
+    return new Bulk(this, filter, () => this.#startBulkWorker(this))
+  }
+
+  /**
+   * Like `bulk`, in the namespace of a client of this fabric.
+   * @internal
+   */
+  bulkIn(client: Client, filter: BulkFilter): Bulk {
+    this.#refuseIfEnding()
+    return new Bulk(client, filter, () => this.#startBulkWorker(client))
   }
 
   /** Starts a worker that continues bulk changes of this namespace which another process has left. */
   continueBulk(): void {
     this.#refuseIfEnding()
-    this.#startBulkWorker()
+    this.#startBulkWorker(this)
   }
 
-  #startBulkWorker(): void {
+  /**
+   * Like `continueBulk`, in the namespace of a client of this fabric.
+   * @internal
+   */
+  continueBulkIn(client: Client): void {
+    this.#refuseIfEnding()
+    this.#startBulkWorker(client)
+  }
+
+  #startBulkWorker(client: Client): void {
+    const { namespace } = client
+    const former = this.#bulkWorkers.get(namespace)
     // An operator may have drained the former one.
-    if (this.#bulkWorker?.state === 'running' || this.#ending !== undefined) return
-    const worker = startWorker(this, [bulkHandler(this)], { log: this.log, concurrency: 2, prefetch: 0 })
-    this.#bulkWorker = worker
+    if (former?.state === 'running' || this.#ending !== undefined) return
+    const worker = startWorker(client, [bulkHandler(client)], { log: this.log, concurrency: 2, prefetch: 0 })
+    this.#bulkWorkers.delete(namespace)
+    this.#bulkWorkers.set(namespace, worker)
     this.#workers.add(worker)
     void worker.closed.then(() => this.#workers.delete(worker))
+    const oldest = this.#bulkWorkers.entries().next().value
+    if (this.#bulkWorkers.size <= BULK_WORKERS_MAX || oldest === undefined) return
+    this.#bulkWorkers.delete(oldest[0])
+    void oldest[1].close()
   }
 
   /** Closes the workers as `Worker.close` does, then stops the engine, subscriptions and waits, and closes the store. */
@@ -358,7 +461,13 @@ export class Fabric extends Client {
     this.#stopListening?.()
   }
 
+  #endAutomatic(): void {
+    void this.#automatic?.close()
+    this.#automatic = undefined
+  }
+
   async #endEngine(): Promise<void> {
+    this.#endAutomatic()
     const engine = this.#engine
     this.#engine = undefined
     await engine?.close()
@@ -389,4 +498,9 @@ export class Fabric extends Client {
   #refuseIfEnding(): void {
     if (this.#ending !== undefined) throw new EngineError('fabric_closed')
   }
+}
+
+function engineElsewhere(): EngineError {
+  const message = 'The engine runs in the server. A program that connects to a server over HTTP has none.'
+  return new EngineError('invalid_configuration', { field: 'engine', message })
 }

@@ -1,2 +1,6 @@
 export { Fabric, createFabric } from './fabric.ts'
 export type { EngineSettings, FabricOptions, FabricWorkerOptions } from './fabric.ts'
+export { Bulk } from './bulk.ts'
+export type { BulkFilter, BulkOptions } from './bulk.ts'
+export { bulkTask } from './bulk-task.ts'
+export type { BulkOutcome } from './bulk-task.ts'

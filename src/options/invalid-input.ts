@@ -5,6 +5,11 @@ export function invalidInput(field: string, message: string): EngineError {
   return new EngineError('invalid_input', { field, message })
 }
 
+/** `wanted` says what the value must be. */
+export function wrongValue(field: string, value: unknown, wanted: string): EngineError {
+  return invalidInput(field, `${field} is ${show(value)}, but must be ${wanted}.`)
+}
+
 export function invalidConfiguration(field: string, message: string): EngineError {
   return new EngineError('invalid_configuration', { field, message })
 }

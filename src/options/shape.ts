@@ -3,7 +3,8 @@
  * belongs to no option does not compile. An unknown option is refused: a misspelt one would be ignored silently.
  */
 import type { EngineError } from '../kernel/engine-error.ts'
-import { invalidInput, show } from './invalid-input.ts'
+import { invalidInput, show, wrongValue } from './invalid-input.ts'
+import { suggestion } from './nearest.ts'
 
 /** Returns the parsed value, or throws an error that names the field. */
 export type Check<T = unknown> = (value: unknown, field: string) => T
@@ -31,23 +32,37 @@ export interface Shape<C> {
 const OPTIONS = 'options'
 
 /** Makes the shape of a type. `form` is the example that an error shows. */
+/* @__NO_SIDE_EFFECTS__ */
 export function shape<Options>(refuse: (field: string, message: string) => EngineError = invalidInput) {
   return <const C extends Checks<Options>>(
     form: string,
     checks: C & Readonly<Record<Exclude<keyof C, KeyOf<Options>>, never>>,
   ): Shape<C> => {
-    const entries = Object.entries<Check>(checks)
+    const checkOf: Readonly<Record<string, Check>> = checks
+    const entries = Object.entries(checkOf)
+    const requiredEntries = entries.filter(([, check]) => 'isRequired' in check)
     const known = new Set(Object.keys(checks))
     const parse = (value: unknown, field = OPTIONS): Parsed<C> => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         throw refuse(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
       }
-      for (const key of Object.keys(value)) {
+      const keys = Object.keys(value)
+      for (const key of keys) {
         if (!known.has(key)) throw refuse(field, unknownKey(field, key, [...known]))
       }
       const given = value as Readonly<Record<string, unknown>>
       const parsed: Record<string, unknown> = {}
       const prefix = field === OPTIONS ? '' : `${field}.`
+      if (isBare(value)) {
+        // Most calls have few options, or none at all.
+        for (const key of keys) {
+          const each = given[key]
+          if (each !== undefined) parsed[key] = checkOf[key]?.(each, prefix + key)
+        }
+        for (const [key, check] of requiredEntries)
+          if (given[key] === undefined) parsed[key] = check(undefined, prefix + key)
+        return parsed as Parsed<C>
+      }
       for (const [key, check] of entries) {
         const each = given[key]
         if (each !== undefined || 'isRequired' in check) parsed[key] = check(each, prefix + key)
@@ -56,6 +71,11 @@ export function shape<Options>(refuse: (field: string, message: string) => Engin
     }
     return Object.assign(parse, { checks })
   }
+}
+
+/** Whether an object can have inherited no option. */
+function isBare(value: object): boolean {
+  return Object.getPrototypeOf(value) === Object.prototype
 }
 
 export function required<T>(check: Check<T>): RequiredCheck<T> {
@@ -69,7 +89,7 @@ export function unchecked<T>(): Check<T> {
 
 export function boolean(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value
-  throw invalidInput(field, `${field} is ${show(value)}, but must be true or false.`)
+  throw wrongValue(field, value, 'true or false')
 }
 
 /** Accepts a word of a list that defines its type, or a key of an object, which the compiler keeps complete. */
@@ -78,7 +98,7 @@ export function oneOf<Word extends string>(words: readonly Word[] | Readonly<Rec
   const text = known.length === 2 ? known.map((word) => `'${word}'`).join(' or ') : `one of ${known.join(', ')}`
   return (value, field) => {
     if (known.includes(value as string)) return value as Word
-    throw invalidInput(field, `${field} is ${show(value)}, but must be ${text}.`)
+    throw wrongValue(field, value, text)
   }
 }
 
@@ -86,43 +106,10 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
   return (value, field) => {
     if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum) return value as number
-    throw invalidInput(field, `${field} is ${show(value)}, but must be a whole number ${range}.`)
+    throw wrongValue(field, value, `a whole number ${range}`)
   }
 }
 
 function unknownKey(field: string, key: string, known: readonly string[]): string {
-  const nearest = nearestOf(key, known)
-  const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  return `${field} has the unknown key ${show(key)}; the known ones are ${known.join(', ')}.${advice}`
-}
-
-/** At most one letter of so many, rounded up, may differ in a misspelt name. */
-const MISSPELT_SHARE = 3
-
-function nearestOf(key: string, known: readonly string[]): string | undefined {
-  let nearest: string | undefined
-  let least = Math.ceil(key.length / MISSPELT_SHARE) + 1
-  for (const name of known) {
-    // Names of very different length are not near, and need no comparison.
-    const distance =
-      Math.abs(name.length - key.length) < least ? distanceOf(key.toLowerCase(), name.toLowerCase()) : least
-    if (distance >= least) continue
-    nearest = name
-    least = distance
-  }
-  return nearest
-}
-
-/** The number of letters to insert, remove or replace. */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
+  return `${field} has the unknown key ${show(key)}; the known ones are ${known.join(', ')}.${suggestion(key, known)}`
 }

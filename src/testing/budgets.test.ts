@@ -64,6 +64,42 @@ test('work is refused without an attempt, waits, and is woken by a raise', async
   await expect(t.budgets.define('tenants', { hard: { tokens: 5 } })).rejects.toThrow("has the parent 'company'")
 })
 
+test('work that is refused when nothing is left is woken by a raise and by a reset, and its budget is named', async () => {
+  await using t = await testFabric([drafts])
+  for (const tenant of ['raised', 'reset']) {
+    await t.until(await t.submit(draft, { tenant, tokens: 100 }), 'completed')
+    // The worker has seen room a moment before, so the handler runs and asks.
+    const refused = await t.submit(draft, { tenant, tokens: 10 })
+    await t.until(refused, 'rate_limited', { within: '3s' })
+    expect((await t.why(refused.id)).text).toContain(`the budget 'tenants' with the key '${tenant}'`)
+    if (tenant === 'raised') await t.budgets.raise('tenants', { key: tenant, amounts: { tokens: 10 } })
+    else await t.budgets.reset('tenants', { key: tenant })
+    expect(await t.until(refused, 'completed', { within: '1s' })).toMatchObject({ attempt: 1, failureCount: 0 })
+  }
+})
+
+test('after an approval that is not valid the budget asks again, and says why', async () => {
+  const asking = budget('asking-again', { hard: { tokens: 10 }, onBreach: 'suspend' })
+  const agent = task('correcting', { budgets: [asking] })
+  await using t = await testFabric([
+    agent.handle(async (_, ctx) => {
+      await (await ctx.reserve({ tokens: 15 })).settle({ tokens: 15 })
+    }),
+  ])
+  const execution = await t.submit(agent, undefined)
+  await t.until(execution, 'suspended')
+  await t.vote(execution, 'budget asking-again', { by: 'ada', value: { amounts: { tokens: 'lots' } } })
+  const isAskedAgain = async () => (await t.describe(execution.id)).suspension?.step === 'budget asking-again#2'
+  for (let i = 0; i < 100 && !(await isAskedAgain()); i++) await t.advance('10ms')
+
+  expect((await t.why(execution.id)).text).toContain('The approval by ada is not valid: ')
+  await t.vote(execution, 'budget asking-again#2', { by: 'ada', value: { amounts: { tokens: 5 } } })
+  await t.until(execution, 'completed')
+  expect(await t.budgets.describe('asking-again')).toMatchObject({
+    keys: [{ dimensions: [{ hard: 15, spent: 15, reserved: 0 }] }],
+  })
+})
+
 test('begins anew at its boundary, however long no work asks', async () => {
   await using t = await testFabric([drafts])
   await t.until(await t.submit(draft, { tenant: 'acme', tokens: 100 }), 'completed')

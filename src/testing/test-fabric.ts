@@ -60,6 +60,7 @@ const INTERVALS: Readonly<Record<ScannerName, number>> = {
   flow_projector: RARELY_MS,
   worker_sweep: RARELY_MS,
   lane_copier: RARELY_MS,
+  excess_trimmer: RARELY_MS,
   quota_reconciler: RARELY_MS,
   budget_reconciler: RARELY_MS,
   unblock: RARELY_MS,
@@ -127,7 +128,8 @@ export class TestFabric extends Fabric {
     const keys = KeyRing.begin(clock.now())
     super(new MemoryStore(clock, { executionPartitions: 1, indexedTags }), clock, { namespace, log, keys })
     this.clock = clock
-    const engine = { intervals: INTERVALS }
+    // A test that delivers webhooks calls deliverWebhooks.
+    const engine = { intervals: INTERVALS, webhooks: false }
     this.#startWorker = () => {
       const watcher = this.#watch(++this.#incarnation)
       const observed = handlers.map((handler) => observeHandler(handler, watcher))

@@ -1,7 +1,7 @@
 /** Joins the parts of a worker: wake-ups lead to claims, claims to handlers, handlers to outcomes, outcomes to the next claims. */
 import { declaredLimitsOf } from '../client/limits/declared-limits.ts'
 import type { TokenSigner } from '../client/tokens/token.ts'
-import { sleep } from '../runtime/index.ts'
+import { endWithin } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
 import type { Wake } from '../stores/store.ts'
@@ -96,6 +96,7 @@ export class WorkLoop {
       permits,
       conditions,
       refusal: settings.refusal,
+      keptLevel: settings.keptLevel,
       stopped: this.#stopped.signal,
       sendProgress: (leased, report) => sendProgress(services, leased, report),
     }
@@ -133,9 +134,7 @@ export class WorkLoop {
 
   /** Returns the permits that no handler uses, within a bounded time. */
   async returnPermits(): Promise<void> {
-    const limit = new AbortController()
-    await Promise.race([this.#permits.close(), sleep(this.#runtime, RETURN_MAX_MS, limit.signal)])
-    limit.abort()
+    await endWithin(this.#runtime, RETURN_MAX_MS, this.#permits.close())
   }
 
   start(): void {

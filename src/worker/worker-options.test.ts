@@ -10,6 +10,7 @@ test('a worker without options has sensible settings', () => {
   expect(settings).toEqual({
     concurrency: 16,
     flows: [],
+    keptLevel: 'info',
     prefetch: 16,
     prefetchHoldMs: 1_000,
     leaseTtlMs: 30_000,

@@ -19,8 +19,10 @@ import {
 } from '../kernel/index.ts'
 import type { InputRefusal } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
-import { boolean, shape, unchecked, wholeNumber } from '../options/shape.ts'
+import { boolean, oneOf, shape, unchecked, wholeNumber } from '../options/shape.ts'
 import type { Middleware } from './attempt/middleware.ts'
+import { keptLevels } from './streams/log-writer.ts'
+import type { KeptLevel } from './streams/log-writer.ts'
 
 export interface WorkerOptions {
   /** How many handlers run at once. Default: 16. */
@@ -64,6 +66,10 @@ export interface WorkerOptions {
   /** Middleware around every handler, the outermost first. */
   readonly middleware?: readonly Middleware[]
   readonly log?: Log
+  /**
+   * The lines of `ctx.log` that are kept with their executions: those from this level on, or 'none'. Default: 'info'.
+   */
+  readonly keepLog?: KeptLevel
 }
 
 export interface RefusalOptions {
@@ -87,6 +93,7 @@ export interface WorkerSettings {
   readonly drainTimeoutMs: number
   readonly killTimeoutMs: number
   readonly sweepMs: number
+  readonly keptLevel: KeptLevel
 }
 
 const CONCURRENCY_DEFAULT = 16
@@ -121,6 +128,7 @@ const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
   signals: boolean,
   middleware: checkList,
   log: unchecked<Log>(),
+  keepLog: oneOf(keptLevels),
 })
 
 export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
@@ -144,6 +152,7 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
     drainTimeoutMs: given.drainTimeout ?? DRAIN_DEFAULT_MS,
     killTimeoutMs: given.killTimeout ?? KILL_DEFAULT_MS,
     sweepMs: given.sweep ?? SWEEP_DEFAULT_MS,
+    keptLevel: given.keepLog ?? 'info',
   }
 }
 

@@ -38,6 +38,8 @@ export class FaultyStore implements Store {
   plan: FaultPlan = () => undefined
   /** A partition whose calls fail. */
   down: Partition | undefined
+  /** Calls of the registry are sent once this resolves. */
+  registryReady: Promise<unknown> = Promise.resolve()
   /** Strips the details from wake-ups, as for wake-ups from another process. */
   isVague = false
   /** Drops all wake-ups. */
@@ -50,6 +52,7 @@ export class FaultyStore implements Store {
   /** Calls of the registry of workers, which faults of executions do not concern. */
   async #runRegistry(calls: readonly Call[]): Promise<Answer[]> {
     if (this.down === STORE_PARTITION) throw new EngineError('store_unavailable')
+    await this.registryReady
     return await this.#inner.run(STORE_PARTITION, calls)
   }
 

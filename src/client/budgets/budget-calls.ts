@@ -2,26 +2,20 @@
 import { BUDGET_PAGE_MAX, budgetId } from '../../kernel/index.ts'
 import type { BudgetWake, ExecutionId } from '../../kernel/index.ts'
 import { required, shape, unchecked, wholeNumber } from '../../options/shape.ts'
+import { deliverWakes, wakeBlocked } from '../../stores/deliver-wakes.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
 import { checkKey, checkPrincipal, checkReason, checkTaskName, invalidInput } from '../checks/names.ts'
 import { budgetTerms, checkSpending } from '../define/budget.ts'
 import type { BudgetTerms, BudgetUse, Spending } from '../define/budget.ts'
 import type { Session } from '../session.ts'
-import { openWoken, wakeBlocked } from '../limits/wake-blocked.ts'
+import { cursorOf, positionCursor } from '../transport/id-cursor.ts'
 import { unwrap } from '../transport/unwrap.ts'
-import {
-  decodePosition,
-  describeBudget,
-  encodePosition,
-  ledgerEntry,
-  periodSums,
-  readBudgets,
-  readKeyless,
-  summariseBudget,
-} from './budget-listing.ts'
+import { describeBudget, ledgerEntry, periodSums, readBudgets, readKeyless, summariseBudget } from './budget-listing.ts'
 import { findBudget, usesByName } from './budget-names.ts'
 import type { NamedBudgetUse } from './budget-names.ts'
 import type { BudgetDescription, BudgetInfo, LedgerEntry, PeriodSums } from './budget-listing.ts'
+import { COSTS_EXAMINE_DEFAULT, COSTS_EXAMINE_MAX, budgetCosts } from './budget-costs.ts'
+import type { Costs, CostsOptions } from './budget-costs.ts'
 import { definitionOf } from './declared-budgets.ts'
 
 /** Who changes a budget, and why. */
@@ -93,7 +87,18 @@ const describeOptions = shape<DescribeBudgetOptions>()("{ key: 'acme' }", {
   ...pageChecks,
   cursor: unchecked<string>(),
 })
-const historyOptions = shape<HistoryOptions>()("{ key: 'acme' }", { ...pageChecks, cursor: decodePosition })
+/** The ledger of a key, in the order of its lines. */
+const byTime = positionCursor('b2')
+
+const historyOptions = shape<HistoryOptions>()("{ key: 'acme' }", { ...pageChecks, cursor: byTime.decode })
+
+const instant = wholeNumber(0, Number.MAX_SAFE_INTEGER)
+const costsOptions = shape<CostsOptions>()('{ from, examine: 5_000 }', {
+  key: keyCheck,
+  from: instant,
+  to: instant,
+  examine: wholeNumber(1, COSTS_EXAMINE_MAX),
+})
 
 const UNNAMED = 'client'
 /** Periods that have ended, which a history shows. */
@@ -132,7 +137,7 @@ export class BudgetCalls {
     const { kind } = unwrap((await session.runIn(limitPartition(root, session.settings), 'defineBudget', input)).result)
     if (kind === 'already_satisfied') return 'unchanged'
     if (kind === 'budget_defined') return 'defined'
-    await wakeBlocked(session, budgetId(root, name))
+    await wakeBlocked(session.batcher, budgetId(root, name))
     return 'changed'
   }
 
@@ -161,9 +166,21 @@ export class BudgetCalls {
     const { charges, cursor: next } = ledger.result
     return {
       items: charges.map(ledgerEntry),
-      cursor: encodePosition(next),
+      cursor: cursorOf(byTime, next),
       periods: past.result.periods.map(periodSums),
     }
+  }
+
+  /**
+   * Sums the ledger of a budget by task, by day, and by the other budgets in which its lines count, such as one with a key for each
+   * tenant or model. It examines the latest lines, so that its work is bounded.
+   *
+   * @example
+   * const { tasks, budgets } = await fabric.budgets.costs('company', { from: Date.UTC(2026, 10, 1) })
+   */
+  async costs(name: string, options: CostsOptions = {}): Promise<Costs> {
+    const { examine = COSTS_EXAMINE_DEFAULT, ...range } = costsOptions(options)
+    return await budgetCosts(this.#session(), await this.#find(name), { ...range, examine })
   }
 
   /** Returns what one execution has spent, the latest line first: at most 100 lines of each tree. */
@@ -218,6 +235,19 @@ export class BudgetCalls {
     return kind === 'budget_opened' ? 'opened' : 'already_open'
   }
 
+  /**
+   * Deletes a budget that has none below it: it bounds and counts nothing from now on, and work that waits for it is woken. Executions
+   * that name it spend the others that they name. Definitions in programs do not apply any more; `define` begins it anew.
+   */
+  async delete(name: string, change: BudgetChange = {}): Promise<void> {
+    const session = this.#session()
+    const { by = UNNAMED, reason } = changeOptions(change, 'change')
+    const place = await this.#find(name)
+    const input = { ...place, by, reason }
+    unwrap((await session.runIn(limitPartition(place.root, session.settings), 'deleteBudget', input)).result)
+    await wakeBlocked(session.batcher, budgetId(place.root, place.name))
+  }
+
   async #freeze(name: string, isFrozen: boolean, change: BudgetChange) {
     const session = this.#session()
     const { by = UNNAMED, reason } = changeOptions(change, 'change')
@@ -226,7 +256,7 @@ export class BudgetCalls {
     const { result } = await session.runIn(limitPartition(place.root, session.settings), 'freezeBudget', input)
     const { kind } = unwrap(result)
     // Also if it was opened before: that call may not have woken everything.
-    if (!isFrozen) await wakeBlocked(session, budgetId(place.root, place.name))
+    if (!isFrozen) await wakeBlocked(session.batcher, budgetId(place.root, place.name))
     return kind
   }
 
@@ -268,5 +298,6 @@ export class BudgetCalls {
 
 /** Opens the gates of keys of budgets that have room again. */
 async function openBudgets(session: Session, root: string, wakes: readonly BudgetWake[]): Promise<void> {
-  for (const [name, own] of Map.groupBy(wakes, (wake) => wake.name)) await openWoken(session, budgetId(root, name), own)
+  for (const [name, own] of Map.groupBy(wakes, (wake) => wake.name))
+    await deliverWakes(session.batcher, budgetId(root, name), own)
 }

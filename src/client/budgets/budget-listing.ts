@@ -1,5 +1,4 @@
 /** The budgets of a store as the client returns them: what was spent, what is left, and who has spent it. */
-import { EngineError } from '../../kernel/engine-error.ts'
 import { BUDGET_PAGE_MAX, nextReset } from '../../kernel/index.ts'
 import type {
   Account,
@@ -10,13 +9,15 @@ import type {
   ExecutionId,
   Instant,
   PastPeriod,
-  Position,
 } from '../../kernel/index.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
+import { spendingOf } from '../define/budget.ts'
 import type { Spending } from '../define/budget.ts'
 import type { Session } from '../session.ts'
+import { idCursor } from '../transport/id-cursor.ts'
 import { unwrap } from '../transport/unwrap.ts'
+import { forecastOf } from './budget-forecast.ts'
 
 /** A budget as it is defined now. */
 export interface BudgetInfo {
@@ -30,6 +31,10 @@ export interface BudgetInfo {
   /** When it begins anew: a word such as `day`, or a cron expression. */
   readonly every: string | undefined
   readonly timeZone: string | undefined
+  /** Whether the children of an execution that spends it spend it too. */
+  readonly inherit: boolean
+  /** Whether each execution has an account of its own; its id is the key. */
+  readonly per: 'execution' | undefined
   readonly resetsAt: Instant | undefined
   /** Set while nothing is reserved and no new work starts. */
   readonly frozen:
@@ -54,7 +59,10 @@ export interface DimensionUse {
   readonly left: number | undefined
   /** Spent in all periods. */
   readonly total: number
-  /** What will be spent when it begins anew, at the rate since it did last. Absent without a next time. */
+  /**
+   * What will be spent when it begins anew, at the rate since it did last. Absent without a next time, and while too little of the
+   * period has passed or too few reports were counted to tell the rate.
+   */
   readonly forecast: number | undefined
 }
 
@@ -128,17 +136,19 @@ export async function readBudgets(session: Session): Promise<{ budget: Budget; a
   return (await Promise.all(pages)).flat().sort((a, b) => (a.budget.id < b.budget.id ? -1 : 1))
 }
 
+const byKey = idCursor('b1')
+
 export async function describeBudget(
   session: Session,
   { root, name }: { readonly root: string; readonly name: string },
   { key, limit = BUDGET_PAGE_MAX, cursor }: { key?: string; limit?: number; cursor?: string },
 ): Promise<BudgetDescription> {
   const partition = limitPartition(root, session.settings)
-  const from = cursor === undefined ? undefined : decodeId(cursor)
+  const from = cursor === undefined ? undefined : byKey.decode(cursor)
   const { result } = await session.runIn(partition, 'describeBudget', { root, name, key, limit, cursor: from })
   const { budget, accounts, cursor: next, at } = unwrap(result)
   const keys = accounts.map((account) => keySpending(budget, account, at))
-  return { ...summariseBudget(budget, at), keys, cursor: next === undefined ? undefined : encodeId(next), at }
+  return { ...summariseBudget(budget, at), keys, cursor: next && byKey.encode(next), at }
 }
 
 /** Budgets whose use is read together. */
@@ -167,6 +177,8 @@ export function summariseBudget(budget: Budget, at: Instant): BudgetInfo {
     onBreach,
     every: period?.every,
     timeZone: period?.timeZone,
+    inherit: budget.isInherited === true,
+    per: budget.isPerExecution === true ? ('execution' as const) : undefined,
     resetsAt: nextReset(budget, at),
     frozen: freeze,
     version,
@@ -195,18 +207,13 @@ function keySpending(budget: Budget, account: Account, at: Instant): KeySpending
       soft: of(budget.soft),
       left: hard === undefined ? undefined : Math.max(0, hard - spent - reserved),
       total: of(account.total) ?? 0,
-      forecast: resetsAt === undefined ? undefined : forecastOf(spent, since, at, resetsAt),
+      forecast: resetsAt === undefined ? undefined : forecastOf(spent, chargeCount, { since, at, until: resetsAt }),
     }
   })
   const tasks = account.tasks.map(({ namespace, task, count, spent }) => {
     return { namespace, task, count, spent: spendingOf(spent) }
   })
   return { key, since, dimensions, chargeCount, reservationCount, breachCount, breachedAt, tasks }
-}
-
-function forecastOf(spent: number, since: Instant, at: Instant, until: Instant): number {
-  const passed = Math.max(1, at - since)
-  return Math.round(spent * (Math.max(passed, until - since) / passed))
 }
 
 export function ledgerEntry({ key, at, amounts, spender, accounts }: Charge): LedgerEntry {
@@ -217,40 +224,4 @@ export function ledgerEntry({ key, at, amounts, spender, accounts }: Charge): Le
 
 export function periodSums({ since, until, spent, hard, chargeCount }: PastPeriod): PeriodSums {
   return { since, until, spent: spendingOf(spent), hard: spendingOf(hard), chargeCount }
-}
-
-function spendingOf(amounts: Amounts): Spending {
-  return Object.fromEntries(amounts.map(({ dimension, value }) => [dimension, value]))
-}
-
-const ID_FORM = /^b1\.([A-Za-z0-9_-]+)$/
-const POSITION_FORM = /^b2\.(\d{1,16})\.([A-Za-z0-9_-]+)$/
-
-function encodeId(id: string): string {
-  return `b1.${Buffer.from(id).toString('base64url')}`
-}
-
-function decodeId(cursor: string): string {
-  const match = ID_FORM.exec(cursor)
-  if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return idIn(match[1])
-}
-
-/** Reads an id in a cursor. One with a null character is of no store. */
-function idIn(encoded = ''): string {
-  const id = Buffer.from(encoded, 'base64url').toString()
-  if (id.includes('\0')) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return id
-}
-
-export function encodePosition(position: Position | undefined): string | undefined {
-  if (position?.id === undefined) return undefined
-  return `b2.${position.score}.${Buffer.from(position.id).toString('base64url')}`
-}
-
-export function decodePosition(cursor: unknown): Position {
-  const match = typeof cursor === 'string' ? POSITION_FORM.exec(cursor) : null
-  const score = Number(match?.[1])
-  if (!Number.isSafeInteger(score)) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return { score, id: idIn(match?.[2]) }
 }

@@ -52,6 +52,7 @@ const namesOf = new WeakMap<Batcher, BudgetNames>()
  * else none.
  */
 export async function usesByName(session: Session, given: readonly NamedBudgetUse[]): Promise<BudgetUse<unknown>[]> {
+  if (given.length === 0) return []
   const names = namesOf.get(session.batcher) ?? new BudgetNames()
   namesOf.set(session.batcher, names)
   const budgets = await names.find(
@@ -67,17 +68,13 @@ interface Lookup {
 }
 
 /** Refers to a budget and those above it, of which there are few: pages that were read at different times might form a circle. */
-function referenceTo(
-  { root, name, parent }: Budget,
-  key: string | undefined,
-  lookup: Lookup,
-  level = 1,
-): BudgetUse<unknown> {
-  if (parent === undefined || level >= BUDGET_LEVEL_MAX) return budgetReference({ root, name }, key, undefined)
+function referenceTo(budget: Budget, key: string | undefined, lookup: Lookup, level = 1): BudgetUse<unknown> {
+  const { root, parent } = budget
+  if (parent === undefined || level >= BUDGET_LEVEL_MAX) return budgetReference(budget, key, undefined)
   const tree = lookup.budgets.filter((one) => one.root === root)
-  const keyAbove = lookup.given.find(({ budget }) => budget === parent)?.key
+  const keyAbove = lookup.given.find((use) => use.budget === parent)?.key
   const above = referenceTo(findBudget(tree, parent), keyAbove, lookup, level + 1)
-  return budgetReference({ root, name }, key, above)
+  return budgetReference(budget, key, above)
 }
 
 /** Returns the budget of a name. Throws if there is none, or more than one. */

@@ -9,7 +9,7 @@ import type { Runtime } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import { limitPartition } from '../../stores/partitions.ts'
-import { budgetsOf, isBudgetReference } from '../define/budget.ts'
+import { budgetsOf } from '../define/budget.ts'
 import type { AnyBudgetUse, BudgetFacts, ParsedTerms } from '../define/budget.ts'
 import { invalidInput } from '../checks/names.ts'
 import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
@@ -33,7 +33,7 @@ export class DeclaredBudgets {
 
   /** Makes the budgets of some uses known. Returns a promise only if this process has not used one of them before. */
   declare(uses: readonly AnyBudgetUse[]): Promise<void> | undefined {
-    const budgets = budgetsOf(uses).filter((facts) => !isBudgetReference(facts))
+    const budgets = budgetsOf(uses).filter(({ isReference }) => isReference !== true)
     for (const facts of budgets) this.#refuseOther(facts)
     const isKnown = budgets.every(({ name }) => {
       const known = this.#declared.get(name)

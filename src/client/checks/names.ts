@@ -10,12 +10,12 @@ import {
   TAG_VALUE_BYTES,
 } from '../../kernel/limits.ts'
 import type { Tag } from '../../kernel/model/records.ts'
-import { invalidInput, show } from '../../options/invalid-input.ts'
+import { invalidInput, show, wrongValue } from '../../options/invalid-input.ts'
 import { required, shape } from '../../options/shape.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 import { principalOf, readableText, visibleText } from './visible-text.ts'
 
-export { invalidInput, show }
+export { invalidInput, show, wrongValue }
 
 /** How the names of tasks and the ids begin that belong to FlowFabric. */
 export const FABRIC_PREFIX = 'flowfabric.'
@@ -33,7 +33,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/
 /** Checks that a value is an object. `form` is the example that the error shows. */
 export function checkObject(value: unknown, field: string, form: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
-  throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
+  throw wrongValue(field, value, `an object such as ${form}`)
 }
 
 export function checkSignal(signal: unknown): AbortSignal {
@@ -42,7 +42,7 @@ export function checkSignal(signal: unknown): AbortSignal {
 }
 
 export function checkList(value: unknown, field: string): asserts value is readonly unknown[] {
-  if (!Array.isArray(value)) throw invalidInput(field, `${field} is ${show(value)}, but must be a list.`)
+  if (!Array.isArray(value)) throw wrongValue(field, value, 'a list')
 }
 
 function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
@@ -164,7 +164,7 @@ export function checkTagObject(tags: unknown, field = 'tags'): asserts tags is R
 }
 
 /** Checks a tag to filter by. */
-export const checkTagQuery = shape<Omit<Tag, 'indexed'>>()("{ name: 'plan', value: 'pro' }", {
+export const checkTagQuery = /* @__PURE__ */ shape<Omit<Tag, 'indexed'>>()("{ name: 'plan', value: 'pro' }", {
   name: required((name) => checkTagName(name, 'tag')),
   value: required(checkTagValue),
 })

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../kernel/errors.ts'
 import type { BlobInfo, PayloadEncoding } from '../../kernel/model/base-records.ts'
 import type { BlobInput } from '../../kernel/tx.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { OpenedValue, SealedValue, UNREADABLE_CODES, UnopenedValue, unreadable } from '../../stores/opened-value.ts'
 
 export interface EncodedValue {
   readonly input: BlobInput
@@ -37,9 +38,19 @@ function refuseWhatJsonLoses(value: unknown, field: string): void {
     throw unwritable(field, `${field} is ${value}, which JSON cannot carry: pass null or a text instead.`)
   }
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return
-  const loss = losses.find((known) => known.is(value))
+  const loss = isPlain(value) ? lossOfPlain(value) : losses.find((known) => known.is(value))
   if (loss === undefined) return
   throw unwritable(field, `${field} is ${loss.what}, which JSON cannot carry: ${loss.instead}.`)
+}
+
+/** Most values are objects or lists without a class. Of what JSON loses, such a value can only be a stream. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === Array.prototype
+}
+
+function lossOfPlain(value: object): Loss | undefined {
+  return isStream(value) ? STREAM : undefined
 }
 
 interface Loss {
@@ -49,8 +60,14 @@ interface Loss {
   readonly instead: string
 }
 
+const STREAM: Loss = {
+  is: isStream,
+  what: 'a stream',
+  instead: 'read it first, or store it elsewhere and pass a reference',
+}
+
 const losses: readonly Loss[] = [
-  { is: isStream, what: 'a stream', instead: 'read it first, or store it elsewhere and pass a reference' },
+  STREAM,
   { is: (value) => value instanceof Promise, what: 'a Promise', instead: 'await it first' },
   { is: (value) => value instanceof Map, what: 'a Map', instead: 'pass Object.fromEntries(map) or [...map]' },
   { is: (value) => value instanceof Set, what: 'a Set', instead: 'pass [...set]' },
@@ -88,6 +105,25 @@ function jsonOf(value: unknown, field: string): string | undefined {
 
 export function decodeValue(info: BlobInfo | undefined, bytes: Uint8Array | undefined): unknown {
   if (info === undefined || bytes === undefined) return undefined
-  if (info.encoding === 'bytes') return bytes
+  const problem = unreadable(bytes)
+  if (problem !== undefined && (info.encoding === 'json' || bytes instanceof UnopenedValue)) throw problem
+  if (bytes instanceof OpenedValue) {
+    if (bytes.encoding === 'bytes') return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  } else if (info.encoding === 'bytes') return bytes
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+}
+
+/** Decodes a value that is only shown: one that this process cannot read is a `SealedValue`. */
+export function decodeShown(info: BlobInfo | undefined, bytes: Uint8Array | undefined): unknown {
+  try {
+    return decodeValue(info, bytes)
+  } catch (error) {
+    if (isUnreadable(error)) return new SealedValue(error)
+    throw error
+  }
+}
+
+/** Whether an error is that of a value which this process cannot read, or not now. */
+function isUnreadable(error: unknown): error is EngineError {
+  return error instanceof EngineError && UNREADABLE_CODES.has(error.code)
 }

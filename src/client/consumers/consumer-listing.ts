@@ -2,9 +2,9 @@
 import type { Consumer, ConsumerFailure, ConsumerShare, EventFilter } from '../../kernel/index.ts'
 import { shape } from '../../options/shape.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
-import { executionPartition } from '../../stores/store.ts'
-import type { Store } from '../../stores/store.ts'
+import type { EventPage, Store } from '../../stores/store.ts'
 import { checkNamespace } from '../checks/names.ts'
+import { logPartition } from '../events/event-logs.ts'
 import type { Session } from '../session.ts'
 
 export interface ConsumerSummary {
@@ -53,17 +53,33 @@ const PAGES_MAX = 50
 export async function listConsumers(session: Session, options: ListConsumersOptions): Promise<ConsumerSummary[]> {
   const namespace = session.listed(listOptions(options).namespace)
   const summaries: ConsumerSummary[] = []
+  for (const consumer of await readConsumers(session, { namespace })) {
+    const { partitions: _, ...summary } = await describeConsumer(session.batcher.store, consumer)
+    summaries.push(summary)
+  }
+  return summaries
+}
+
+interface ReadConsumersOptions {
+  readonly namespace: string | undefined
+  /** Webhooks, instead of consumers that are functions. */
+  readonly webhooks?: boolean
+  readonly pagesMax?: number
+}
+
+export async function readConsumers(
+  session: Session,
+  { namespace, webhooks, pagesMax = PAGES_MAX }: ReadConsumersOptions,
+): Promise<Consumer[]> {
+  const found: Consumer[] = []
   let cursor: string | undefined
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const { result } = await session.runIn(STORE_PARTITION, 'listConsumers', { namespace, cursor })
-    for (const consumer of result.consumers) {
-      const { partitions: _, ...summary } = await describeConsumer(session.batcher.store, consumer)
-      summaries.push(summary)
-    }
+  for (let page = 0; page < pagesMax; page++) {
+    const { result } = await session.runIn(STORE_PARTITION, 'listConsumers', { namespace, cursor, webhooks })
+    found.push(...result.consumers)
     cursor = result.cursor
     if (cursor === undefined) break
   }
-  return summaries
+  return found
 }
 
 export async function describeConsumer(store: Store, consumer: Consumer): Promise<ConsumerDescription> {
@@ -90,10 +106,16 @@ export async function describeConsumer(store: Store, consumer: Consumer): Promis
   }
 }
 
-/** A log that ends before the position was replaced: all of it waits. */
 async function lagOf(store: Store, number: number, { position }: ConsumerShare) {
-  const page = await store.readEvents(executionPartition(number), position, 1)
-  const isReplaced = page.lastSequence < position
-  const from = isReplaced ? page.firstSequence - 1 : Math.max(position, page.firstSequence - 1)
-  return { lagCount: page.lastSequence - from, since: page.events[0]?.at }
+  const page = await store.readEvents(logPartition(store.settings, number), position, 1)
+  return { lagCount: page.lastSequence - resumeAfter(position, page), since: page.events[0]?.at }
+}
+
+/** Returns the event after which a reader at a position continues. A log that ends before the position was replaced: all of it waits. */
+export function resumeAfter(
+  position: number,
+  { firstSequence, lastSequence }: Pick<EventPage, 'firstSequence' | 'lastSequence'>,
+): number {
+  const isReplaced = lastSequence < position
+  return isReplaced ? firstSequence - 1 : Math.max(position, firstSequence - 1)
 }

@@ -2,7 +2,7 @@
  * One process of a durable consumer. It renews its membership, reads the partitions that it gets, and stores how far it has come.
  * At most one live member reads a partition: before a membership lapses, its member stops its handlers.
  */
-import { STORE_PARTITION } from '../../stores/partitions.ts'
+import { STORE_PARTITION, logPartitions } from '../../stores/partitions.ts'
 import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -15,9 +15,9 @@ import type {
   RenewConsumerResult,
 } from '../../kernel/index.ts'
 import type { StoredEvent } from '../../stores/store.ts'
-import { filterOf } from '../events/event-filter.ts'
+import { scopedFilter } from '../events/event-filter.ts'
 import { logStarts } from '../events/log-start.ts'
-import type { StartOptions } from '../events/log-start.ts'
+import type { LogStart, StartOptions } from '../events/log-start.ts'
 import type { Session } from '../session.ts'
 import {
   CONSUMER_TTL_DEFAULT_MS,
@@ -51,11 +51,10 @@ export interface ConsumerSource {
 
 /** Returns the source of a consumer that is a function. */
 export function sourceOf(session: Session, name: string, filter: ConsumerFilter): ConsumerSource {
-  const { types, namespace, task, lane, tag } = filterOf(consumerFilter(filter))
   return {
     id: consumerId(session.namespace, checkConsumerName(name)),
     name,
-    filter: { types, namespace: session.listed(namespace), task, lane, tag },
+    filter: scopedFilter(session, consumerFilter(filter)),
   }
 }
 
@@ -92,6 +91,7 @@ export class Consumer implements AsyncDisposable {
   #revision: number | undefined
   #tally: Tally = newTally()
   #failure: RenewConsumerInput['failure']
+  #added: RenewConsumerInput['added']
   #expiry: Timer | undefined
   #drainMs = DRAIN_DEFAULT_MS
   #isCrashed = false
@@ -195,7 +195,24 @@ export class Consumer implements AsyncDisposable {
     for (const { partition, position } of progress) this.#stored.set(partition, position)
     for (const number of release) this.#forget(number)
     await this.#follow(answer)
+    await this.#completeLogs(answer.logCount)
     return true
+  }
+
+  /** The logs of workers, lanes and budgets, for a consumer that was created when they were not read. They begin now. */
+  async #completeLogs(logCount: number): Promise<void> {
+    const { settings, batcher } = this.#session
+    this.#added = undefined
+    if (logCount >= logPartitions(settings).length) return
+    try {
+      const positions = (await logStarts(batcher.store, {})).slice(logCount).map(positionOf)
+      this.#added = { from: logCount, positions }
+    } catch (error) {
+      const note = 'could not read the ends of further logs for a consumer of events; trying again at the next renewal'
+      this.#log.warn({ consumer: this.name, ...errorFields(error) }, note)
+      return
+    }
+    this.#notify()
   }
 
   /** Positions that have changed since they were stored. */
@@ -221,9 +238,11 @@ export class Consumer implements AsyncDisposable {
       memberId: this.#memberId,
       callNumber: this.#callNumber,
       ttlMs: this.#ttlMs,
+      dividedCount: this.#session.settings.executionPartitions,
       filter: this.#filter,
       revision: this.#revision,
       failure: this.#failure,
+      added: this.#added,
     }
     let create: NewConsumer | undefined
     for (;;) {
@@ -257,7 +276,7 @@ export class Consumer implements AsyncDisposable {
 
   async #firstPositions(): Promise<NewConsumer['positions']> {
     const starts = await logStarts(this.#session.batcher.store, this.#start)
-    return starts.map(({ position: { sequence, mark } }) => ({ position: sequence, mark }))
+    return starts.map(positionOf)
   }
 
   /** The handlers stop before the membership lapses. */
@@ -406,6 +425,10 @@ export class Consumer implements AsyncDisposable {
     await sleep(runtime, LEAVE_LIMIT_MS, left.signal)
     left.abort()
   }
+}
+
+function positionOf({ position: { sequence, mark } }: LogStart): NewConsumer['positions'][number] {
+  return { position: sequence, mark }
 }
 
 function newTally(): Tally {

@@ -1,13 +1,13 @@
-/** Reads the log of one partition for a consumer, and handles the events that it wants. */
+/** Reads one log for a consumer, and handles the events that it wants. */
 import { EngineError } from '../../kernel/engine-error.ts'
 import { backoffMs, sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { executionPartition } from '../../stores/store.ts'
-import type { Store, StoredEvent } from '../../stores/store.ts'
+import type { Partition, Store, StoredEvent } from '../../stores/store.ts'
 import { markOf } from '../events/event-cursor.ts'
 import type { LogPosition } from '../events/event-cursor.ts'
-import { isWanted } from '../events/event-filter.ts'
+import { hintOf, isWanted } from '../events/event-filter.ts'
 import type { EventFilter } from '../events/event-filter.ts'
+import { logPartition } from '../events/event-logs.ts'
 import { EventReader } from '../events/event-reader.ts'
 import type { FailureListener, ReadPage } from '../events/event-reader.ts'
 import { resumeAt } from '../events/log-start.ts'
@@ -103,8 +103,10 @@ export class PartitionConsumer {
     const { position, isReplaced } = start
     if (isReplaced) this.#startOver(position)
     const { onTrouble } = this.#listener
-    const partition = executionPartition(this.number)
-    const reader = new EventReader(this.#store, this.#runtime, partition, position.sequence, onTrouble)
+    const reader = new EventReader(this.#store, this.#runtime, this.#partition, position.sequence, {
+      onTrouble,
+      hint: hintOf(this.#settings.filter),
+    })
     try {
       for (let page = await reader.next(signal); page !== undefined; page = await reader.next(signal)) {
         if (page.replacedFrom === undefined) {
@@ -120,11 +122,15 @@ export class PartitionConsumer {
     }
   }
 
+  get #partition(): Partition {
+    return logPartition(this.#store.settings, this.number)
+  }
+
   /** Retries while the store is unavailable. */
   async #resume(signal: AbortSignal): Promise<LogStart | undefined> {
     for (let failureCount = 1; !signal.aborted; failureCount++) {
       try {
-        return await resumeAt(this.#store, this.number, this.position)
+        return await resumeAt(this.#store, this.#partition, this.position)
       } catch (error) {
         if (!(error instanceof EngineError) || !error.isRetryable) throw error
         this.#listener.onTrouble(error)

@@ -4,7 +4,7 @@ import { boolean, shape, wholeNumber } from '../../options/shape.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import { checkSenders, flattenCondition } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
-import { invalidInput, show } from '../checks/names.ts'
+import { invalidInput, wrongValue } from '../checks/names.ts'
 import { checkWaitpointKey } from '../checks/signal-names.ts'
 import type { Jsonify } from './jsonify.ts'
 import { checkValue, unansweredOf } from './signal-wait.ts'
@@ -18,6 +18,8 @@ import type { WaitSettings } from './wait-options.ts'
 /** The names of the signals that are votes. */
 export const APPROVE = 'approve'
 export const REJECT = 'reject'
+/** The reason of an approval that was given no other. */
+export const APPROVAL_REASON = 'approval'
 
 /** A waitpoint that a handler has opened, by its key. */
 export interface WaitpointReference {
@@ -115,7 +117,7 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
       ...(isDistinct ? { isExclusive: true } : {}),
     })
     const nodes = flattenCondition({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
-    return { nodes, opens: key === undefined ? [target] : [], reason: 'approval', ...timing }
+    return { nodes, opens: key === undefined ? [target] : [], reason: APPROVAL_REASON, ...timing }
   }
   // Reports invalid options now rather than when a handler waits.
   plan(APPROVE)
@@ -133,7 +135,7 @@ export function keyOf(waitpoint: unknown, field: string): string {
   if (typeof waitpoint === 'object' && waitpoint !== null && 'key' in waitpoint) {
     return checkWaitpointKey(waitpoint.key, `${field}.key`)
   }
-  throw invalidInput(field, `${field} is ${show(waitpoint)}, but must be a waitpoint that ctx.waitpoint(…) returned.`)
+  throw wrongValue(field, waitpoint, 'a waitpoint that ctx.waitpoint(…) returned')
 }
 
 function checkVotes(count: number, field: string, voters: readonly string[]): void {

@@ -3,11 +3,20 @@
  * name its parent, so that what counts in one counts in all above it. Its keys are functions of the input, evaluated at the submit.
  */
 import { BUDGET_AMOUNT_MAX, BUDGET_DIMENSION_MAX, BUDGET_LEVEL_MAX, BUDGET_TREE_MAX } from '../../kernel/limits.ts'
-import type { Amounts, BreachPolicy } from '../../kernel/model/budget-schema.ts'
-import { budgetId } from '../../kernel/model/budget-ids.ts'
+import type { Amounts, BreachPolicy, Budget } from '../../kernel/model/budget-schema.ts'
+import { budgetId, rootInId } from '../../kernel/model/budget-ids.ts'
 import type { LimitRef } from '../../kernel/model/records.ts'
-import { oneOf, required, shape } from '../../options/shape.ts'
-import { checkKey, checkList, checkObject, checkPlainText, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { boolean, oneOf, required, shape } from '../../options/shape.ts'
+import {
+  checkKey,
+  checkList,
+  checkObject,
+  checkPlainText,
+  checkTaskName,
+  invalidInput,
+  show,
+  wrongValue,
+} from '../checks/names.ts'
 import { compareRefs } from './limit.ts'
 
 /** How much, by dimension: `{ tokens: 1200, cost: usd(0.03) }`. Whole numbers. */
@@ -31,6 +40,10 @@ export interface BudgetTerms {
   readonly every?: BudgetEvery
   /** Where its hours, days and months begin: `Europe/Berlin`. UTC unless given. */
   readonly timeZone?: string
+  /** True: the children of an execution that spends it spend it too, with the same key, and so do theirs. */
+  readonly inherit?: boolean
+  /** `execution`: each execution, and each later run of it, has the whole budget for itself. Such a budget has no keys. */
+  readonly per?: 'execution'
 }
 
 export interface BudgetOptions<Input = unknown> extends BudgetTerms {
@@ -58,6 +71,8 @@ export interface BudgetFacts {
   readonly root: string
   readonly parent: AnyBudgetUse | undefined
   readonly terms: ParsedTerms
+  /** Stands for a budget that the store has. */
+  readonly isReference?: true
 }
 
 /** A budget. As a use of itself, it has the key of its definition. */
@@ -73,6 +88,8 @@ export interface ParsedTerms {
   readonly soft: Amounts
   readonly onBreach: BreachPolicy
   readonly period: { readonly every: string; readonly cron: string; readonly timeZone: string } | undefined
+  readonly isInherited: boolean | undefined
+  readonly isPerExecution: boolean | undefined
 }
 
 const CRONS = { hour: '0 * * * *', day: '0 0 * * *', week: '0 0 * * 1', month: '0 0 1 * *' } as const
@@ -88,9 +105,11 @@ const termChecks = {
   onBreach: oneOf<BreachPolicy>(policies),
   every: checkEvery,
   timeZone: checkTimeZone,
+  inherit: boolean,
+  per: oneOf<'execution'>({ execution: true }),
 }
 
-const termOptions = shape<BudgetTerms>()("{ hard: { tokens: 100_000 }, every: 'day' }", termChecks)
+const termOptions = /* @__PURE__ */ shape<BudgetTerms>()("{ hard: { tokens: 100_000 }, every: 'day' }", termChecks)
 const budgetOptions = shape<BudgetOptions<never>>()("{ hard: { tokens: 100_000 }, every: 'day' }", {
   ...termChecks,
   key: checkBudgetKey,
@@ -119,32 +138,35 @@ export function budget<Input = unknown>(name: string, options: BudgetOptions<Inp
     )
   }
   const facts: BudgetFacts = { name, root: parent?.budget.root ?? name, parent, terms: parsedTerms(given, field) }
+  refuseKeyOfOwn(facts, key)
   return mark({
     name,
     budget: facts,
     key: key as BudgetKey<Input> | undefined,
     for: <Other>(use: { readonly key: BudgetKey<Other> }) => {
       useOptions(use, `the use of budget '${name}'`)
+      refuseKeyOfOwn(facts, use.key)
       return mark<BudgetUse<Other>>({ budget: facts, key: use.key })
     },
   })
 }
 
-/** Uses a budget that is defined elsewhere, for callers whose keys were evaluated before. Declares nothing. */
+function refuseKeyOfOwn({ name, terms }: BudgetFacts, key: unknown): void {
+  if (terms.isPerExecution === undefined || key === undefined) return
+  throw invalidInput('key', `The key of budget '${name}' is the execution, so it takes no other: leave out key.`)
+}
+
+/** Uses a budget that the store has, for callers whose keys were evaluated before. Declares nothing. */
 export function budgetReference(
-  { root, name }: Pick<BudgetFacts, 'root' | 'name'>,
+  { root, name, hard, soft, onBreach, isInherited, isPerExecution }: Budget,
   key: string | undefined,
   parent: AnyBudgetUse | undefined,
 ): BudgetUse<unknown> {
-  return mark({ budget: { name, root, parent, terms: NO_TERMS }, key })
+  const terms: ParsedTerms = { hard, soft, onBreach, period: undefined, isInherited, isPerExecution }
+  const facts: BudgetFacts = { name, root, parent, terms, isReference: true }
+  refuseKeyOfOwn(facts, key)
+  return mark({ budget: facts, key })
 }
-
-/** Whether facts stand for a budget that the store has. */
-export function isBudgetReference({ terms }: BudgetFacts): boolean {
-  return terms === NO_TERMS
-}
-
-const NO_TERMS: ParsedTerms = { hard: [], soft: [], onBreach: 'refuse_new', period: undefined }
 
 /**
  * Returns an amount of money as it is counted: in millionths.
@@ -168,12 +190,14 @@ export function budgetTerms(options: unknown, field = 'options'): ParsedTerms {
 }
 
 function parsedTerms(given: ReturnType<typeof termOptions>, field: string): ParsedTerms {
-  const { hard = [], soft = [], onBreach = 'refuse_new', every, timeZone } = given
+  const { hard = [], soft = [], onBreach = 'refuse_new', every, timeZone, inherit, per } = given
   if (timeZone !== undefined && every === undefined) {
     throw invalidInput(field, `${field} has a timeZone without \`every\`, so nothing begins there.`)
   }
   const period = every === undefined ? undefined : { ...every, timeZone: timeZone ?? 'UTC' }
-  return { hard, soft, onBreach, period }
+  const isInherited = inherit === true ? true : undefined
+  const isPerExecution = per === undefined ? undefined : true
+  return { hard, soft, onBreach, period, isInherited, isPerExecution }
 }
 
 /** Checks amounts, and returns them in the order of their dimensions. */
@@ -202,6 +226,11 @@ export function checkSpending(value: unknown, field: string, minimum = 0): Amoun
     .sort((a, b) => (a.dimension < b.dimension ? -1 : 1))
 }
 
+/** Returns amounts as users write them. */
+export function spendingOf(amounts: Amounts): Spending {
+  return Object.fromEntries(amounts.map(({ dimension, value }) => [dimension, value]))
+}
+
 /** Checks the list of budgets of a task or a submit. */
 export function checkBudgetUses(value: unknown, field: string): readonly AnyBudgetUse[] {
   checkList(value, field)
@@ -210,31 +239,60 @@ export function checkBudgetUses(value: unknown, field: string): readonly AnyBudg
 
 /**
  * Returns the accounts that an execution uses, those above them included, in the form of limits: it starts while each has room.
+ * A budget of its own takes the place of the same one that it inherits.
  */
-export function budgetRefsOf(uses: readonly AnyBudgetUse[], input: unknown): readonly LimitRef[] {
+export function budgetRefsOf(
+  uses: readonly AnyBudgetUse[],
+  input: unknown,
+  inherited: readonly LimitRef[] = [],
+): readonly LimitRef[] {
   const refs = new Map<string, LimitRef>()
-  const roots = new Set<string>()
   for (const use of uses) {
+    const isInherited = use.budget.terms.isInherited === true
     for (let level: AnyBudgetUse | undefined = use; level !== undefined; level = level.budget.parent) {
-      const ref = refOf(level, input)
-      roots.add(level.budget.root)
-      refs.set(JSON.stringify([ref.limit, ref.key]), ref)
+      const ref = refOf(level, input, isInherited)
+      const id = JSON.stringify([ref.limit, ref.key])
+      if (isInherited || !refs.has(id)) refs.set(id, ref)
     }
   }
-  if (roots.size > BUDGET_TREE_MAX || refs.size > BUDGET_TREE_MAX * BUDGET_LEVEL_MAX) {
-    throw invalidInput(
-      'budgets',
-      `budgets are of ${roots.size} trees, but an execution uses at most ${BUDGET_TREE_MAX}.`,
-    )
+  const own = new Set([...refs.values()].map(({ limit }) => limit))
+  const all = [...refs.values(), ...inherited.filter(({ limit }) => !own.has(limit))]
+  const roots = new Set(all.map(({ limit }) => rootInId(limit)))
+  if (roots.size > BUDGET_TREE_MAX || all.length > BUDGET_TREE_MAX * BUDGET_LEVEL_MAX) {
+    const which = inherited.length === 0 ? 'budgets are' : 'budgets, the inherited ones included, are'
+    throw invalidInput('budgets', `${which} of ${roots.size} trees, but an execution uses at most ${BUDGET_TREE_MAX}.`)
   }
-  return [...refs.values()].sort(compareRefs)
+  return all.sort(compareRefs)
 }
 
-function refOf({ budget: { root, name }, key }: AnyBudgetUse, input: unknown): LimitRef {
+function refOf({ budget: { root, name, terms }, key }: AnyBudgetUse, input: unknown, isInherited: boolean): LimitRef {
   const given = key as BudgetKey<unknown> | undefined
   const evaluated = typeof given === 'function' ? given(input) : given
   const text = evaluated === undefined ? '' : checkKey(evaluated, `key of budget '${name}'`)
-  return { limit: budgetId(root, name), key: text, weight: 1, instead: undefined }
+  const budget = scopeOf(terms.isPerExecution === true, isInherited)
+  return { limit: budgetId(root, name), key: text, weight: 1, instead: undefined, budget }
+}
+
+function scopeOf(isOwn: boolean, isInherited: boolean): LimitRef['budget'] {
+  if (isOwn) return isInherited ? 'own_inherited' : 'own'
+  return isInherited ? 'inherited' : undefined
+}
+
+/** Returns the budgets that the members of a flow spend, and their children. */
+export function flowBudgetRefs(uses: readonly AnyBudgetUse[], input: unknown): readonly LimitRef[] {
+  return budgetRefsOf(uses, input).map((ref) => ({
+    ...ref,
+    budget: ref.budget === 'own' || ref.budget === 'own_inherited' ? 'own_inherited' : 'inherited',
+  }))
+}
+
+/** Returns the budgets that the children of an execution spend, by those that it spends. */
+export function inheritedRefs(
+  budgets: readonly { readonly limit: string; readonly key: string; readonly isInherited: boolean }[],
+): readonly LimitRef[] {
+  return budgets.flatMap(({ limit, key, isInherited }) =>
+    isInherited ? [{ limit, key, weight: 1, instead: undefined, budget: 'inherited' }] : [],
+  )
 }
 
 /** Returns the budgets that uses refer to, each after the one above it. */
@@ -284,6 +342,6 @@ function checkTimeZone(value: unknown, field: string): string {
     new Intl.DateTimeFormat('en', { timeZone: zone })
     return zone
   } catch {
-    throw invalidInput(field, `${field} is ${show(value)}, but must be a time zone such as 'Europe/Berlin'.`)
+    throw wrongValue(field, value, "a time zone such as 'Europe/Berlin'")
   }
 }

@@ -2,21 +2,21 @@
 import { required, shape } from '../../options/shape.ts'
 import { FAIRNESS_WEIGHT_MAX, FAIRNESS_WEIGHT_MIN } from '../../kernel/limits.ts'
 import type { Fairness } from '../../kernel/model/records.ts'
-import { checkKey, invalidInput, show } from '../checks/names.ts'
+import { checkKey, invalidInput, show, wrongValue } from '../checks/names.ts'
 
 /** The key whose share of the lane an execution uses, and the weight of that share: 1 unless given. */
 export type FairShare = string | { readonly key: string; readonly weight?: number }
 
 export type FairnessOf = (input: unknown) => FairShare
 
-const fairShare = shape<Exclude<FairShare, string>>()("{ key: 'acme', weight: 2 }, or be a key", {
+const fairShare = /* @__PURE__ */ shape<Exclude<FairShare, string>>()("{ key: 'acme', weight: 2 }, or be a key", {
   key: required(checkKey),
   weight: checkWeight,
 })
 
 export function checkFairness(value: unknown, field: string): FairnessOf {
   if (typeof value === 'function') return value as FairnessOf
-  throw invalidInput(field, `${field} is ${show(value)}, but must be a function such as (input) => input.tenant.`)
+  throw wrongValue(field, value, 'a function such as (input) => input.tenant')
 }
 
 /** Returns how the execution of an input takes part in the fair order of its lane. */

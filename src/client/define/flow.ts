@@ -6,6 +6,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { oneOf, shape } from '../../options/shape.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { OutcomeRule } from '../../kernel/model/records.ts'
+import { checkBudgetUses } from './budget.ts'
+import type { AnyBudgetUse, BudgetUse } from './budget.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import type { FlowNode, NodeArguments } from './flow-node.ts'
@@ -44,6 +46,8 @@ export interface FlowSettings {
   /** How long an ended flow is kept, with all its members. */
   readonly retention?: Duration
   readonly tags?: Tags
+  /** Budgets that all members spend, and their children: `[tenants.for({ key: 'acme' })]`. Keys by functions get the input of the flow. */
+  readonly budgets?: readonly BudgetUse[]
 }
 
 export const flowSettings = shape<FlowSettings>()("{ outcome: 'sinks' }", {
@@ -53,6 +57,7 @@ export const flowSettings = shape<FlowSettings>()("{ outcome: 'sinks' }", {
     checkTagObject(tags)
     return tags as Tags
   },
+  budgets: checkBudgetUses,
 })
 
 export interface FlowOptions<S extends StandardSchemaV1> extends FlowSettings {
@@ -69,6 +74,7 @@ export interface FlowPolicy {
   readonly outcomeRule: OutcomeRule
   readonly retentionMs: number
   readonly tags: Tags
+  readonly budgets: readonly AnyBudgetUse[]
 }
 
 /** `Input` is what a submit takes, `Output` what the handle's `result()` resolves with. */
@@ -142,14 +148,24 @@ export function flow(
   return Object.defineProperty(self, FLOW_MARK, { value: true })
 }
 
-const DEFAULT_POLICY: FlowPolicy = { outcomeRule: 'all_members', retentionMs: RETENTION_DEFAULT_MS, tags: {} }
+const DEFAULT_POLICY: FlowPolicy = {
+  outcomeRule: 'all_members',
+  retentionMs: RETENTION_DEFAULT_MS,
+  tags: {},
+  budgets: [],
+}
 
 type ParsedSettings = ReturnType<typeof flowSettings>
 
-/** Returns a policy with the parsed settings applied. Tags are merged. */
+/** Returns a policy with the parsed settings applied. Tags and budgets are added. */
 export function overrideFlowPolicy(policy: FlowPolicy, settings: ParsedSettings): FlowPolicy {
-  const { outcome = policy.outcomeRule, retention = policy.retentionMs, tags } = settings
-  return { outcomeRule: outcome, retentionMs: retention, tags: { ...policy.tags, ...tags } }
+  const { outcome = policy.outcomeRule, retention = policy.retentionMs, tags, budgets = [] } = settings
+  return {
+    outcomeRule: outcome,
+    retentionMs: retention,
+    tags: { ...policy.tags, ...tags },
+    budgets: [...policy.budgets, ...budgets],
+  }
 }
 
 export function flowPolicyOf(settings: ParsedSettings): FlowPolicy {

@@ -6,7 +6,7 @@ import { EXECUTION_LIMIT_MAX, LIMIT_COUNT_MAX } from '../../kernel/limits.ts'
 import type { Rate } from '../../kernel/model/limit-schema.ts'
 import type { LimitRef } from '../../kernel/model/records.ts'
 import { oneOf, required, shape, wholeNumber } from '../../options/shape.ts'
-import { checkKey, checkList, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkKey, checkList, checkTaskName, invalidInput, show, wrongValue } from '../checks/names.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 
@@ -216,6 +216,7 @@ function refOf({ definition, options }: AnyLimitUse, input: unknown): LimitRef {
     key: key === undefined ? '' : checkKey(typeof key === 'function' ? key(input) : key, `key of limit '${name}'`),
     weight: checkWeight(typeof weight === 'function' ? weight(input) : weight, `weight of limit '${name}'`),
     instead: newest ?? previous,
+    budget: undefined,
   }
 }
 
@@ -239,5 +240,5 @@ function checkPeriod(value: unknown, field: string): number {
 
 function checkWeight(value: unknown, field: string): number {
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LIMIT_COUNT_MAX) return value as number
-  throw invalidInput(field, `${field} is ${show(value)}, but must be a whole number from 0 to ${LIMIT_COUNT_MAX}.`)
+  throw wrongValue(field, value, `a whole number from 0 to ${LIMIT_COUNT_MAX}`)
 }

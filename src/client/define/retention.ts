@@ -1,5 +1,6 @@
-/** How long ended executions are kept: one time for all, or one for each outcome. */
-import { shape } from '../../options/shape.ts'
+/** How long ended executions are kept: one time for all, or one for each outcome; and how many of a task at most. */
+import { shape, wholeNumber } from '../../options/shape.ts'
+import { KEEP_MAX } from '../../kernel/limits.ts'
 import type { Retentions } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
@@ -11,6 +12,8 @@ export interface RetentionOptions {
   readonly cancelled?: Duration
   readonly expired?: Duration
   readonly skipped?: Duration
+  /** Ended executions of the task that are kept at most, whatever their outcomes: the newest ones. */
+  readonly keep?: number
 }
 
 const retentionOptions = shape<RetentionOptions>()("{ completed: '1h', failed: '30d' }", {
@@ -19,6 +22,7 @@ const retentionOptions = shape<RetentionOptions>()("{ completed: '1h', failed: '
   cancelled: parseDuration,
   expired: parseDuration,
   skipped: parseDuration,
+  keep: wholeNumber(1, KEEP_MAX),
 })
 
 type ParsedRetention = number | ReturnType<typeof retentionOptions>
@@ -39,15 +43,7 @@ export function overrideRetention(
 ): Retention {
   if (given === undefined) return { retentionMs, retentions }
   if (typeof given === 'number') return { retentionMs: given, retentions: undefined }
-  const { completed, failed, cancelled, expired, skipped } = given
-  return {
-    retentionMs,
-    retentions: {
-      completed: completed ?? retentions?.completed,
-      failed: failed ?? retentions?.failed,
-      cancelled: cancelled ?? retentions?.cancelled,
-      expired: expired ?? retentions?.expired,
-      skipped: skipped ?? retentions?.skipped,
-    },
-  }
+  const names = Object.keys(retentionOptions.checks) as (keyof Retentions)[]
+  const merged = names.map((name) => [name, given[name] ?? retentions?.[name]])
+  return { retentionMs, retentions: Object.fromEntries(merged) as Retentions }
 }

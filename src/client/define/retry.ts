@@ -3,7 +3,7 @@ import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../../kernel/limits.ts'
 import type { Backoff, RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { invalidInput, show } from '../checks/names.ts'
+import { invalidInput, show, wrongValue } from '../checks/names.ts'
 
 export interface RetryOptions {
   /** The number of tries, including the first. 1 means no retry. */
@@ -53,7 +53,7 @@ const exponentialBackoff = shape<ExponentialBackoff>()("{ kind: 'exponential' }"
   max: parseDelay,
   factor: (value, field) => {
     if (typeof value === 'number' && value >= 1 && value <= FACTOR_MAX) return value
-    throw invalidInput(field, `${field} is ${show(value)}, but must be from 1 to ${FACTOR_MAX}.`)
+    throw wrongValue(field, value, `from 1 to ${FACTOR_MAX}`)
   },
 })
 
@@ -128,5 +128,5 @@ export function parseStepRetry(options: unknown, field = 'retry') {
 
 export function parseShouldRetry(value: unknown, field: string): ShouldRetry | undefined {
   if (value === undefined || typeof value === 'function') return value as ShouldRetry | undefined
-  throw invalidInput(field, `${field} is ${show(value)}, but must be a function from an error to true or false.`)
+  throw wrongValue(field, value, 'a function from an error to true or false')
 }

@@ -112,9 +112,9 @@ interface OtherOptions {
 
 /** Returns how a submit is shaped, if it is. Refuses options that contradict each other. */
 export function shapingOf(options: ParsedShaping & OtherOptions): Shaping | undefined {
-  const given = shapingNames.filter((name) => options[name] !== undefined)
-  const [name, second] = given
+  const name = shapingNames.find((other) => options[other] !== undefined)
   if (name === undefined) return undefined
+  const second = shapingNames.find((other) => other !== name && options[other] !== undefined)
   if (second !== undefined) {
     throw invalidInput(second, `${second} is given besides ${name}, but a submit has one of them at most.`)
   }

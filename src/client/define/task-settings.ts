@@ -86,6 +86,8 @@ export const DEFAULT_POLICY: TaskPolicy = {
 
 /** Returns a policy with the parsed settings applied. */
 export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): TaskPolicy {
+  // Most submits have no options.
+  if (Object.keys(settings).length === 0) return policy
   const { lane, priority, retry, timeout, retention, needs = [] } = settings
   return {
     lane: lane ?? policy.lane,

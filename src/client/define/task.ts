@@ -215,7 +215,7 @@ export type AnyTask = Task<any, any, any, any, any, any>
 /** Marks tasks. The same symbol in every copy of the library. Not enumerable, so a spread copy lacks it. */
 const TASK_MARK = Symbol.for('flowfabric.task')
 
-function isTask(value: unknown): value is AnyTask {
+export function isTask(value: unknown): value is AnyTask {
   return typeof value === 'object' && value !== null && TASK_MARK in value
 }
 

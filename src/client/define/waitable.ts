@@ -3,6 +3,7 @@
  * that met it. Made by `signal`, `approval` and `when`.
  */
 import type { Instant } from '../../kernel/model/base-records.ts'
+import type { Amounts } from '../../kernel/model/budget-schema.ts'
 import type { ConditionNode, SourceType, TimeoutBehaviour } from '../../kernel/model/journal-schema.ts'
 
 /** A signal as a handler receives it. */
@@ -25,6 +26,8 @@ export interface WaitOutcome {
   readonly reason: string | undefined
   readonly at: Instant
   readonly signals: readonly ReceivedSignal[]
+  /** Of the question of a budget: what an approval adds to it. */
+  readonly asks?: Amounts | undefined
 }
 
 /** The parts of a wait that are stored. */
@@ -39,6 +42,7 @@ export interface WaitPlan {
   readonly onTimeout: TimeoutBehaviour
   readonly remindEveryMs: number | undefined
   readonly resumeDelayMs: number | undefined
+  readonly asks?: Amounts
 }
 
 /** Marks waitables. The same symbol in every copy of the library. */

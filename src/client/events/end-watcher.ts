@@ -3,12 +3,13 @@
  * after the last one. Wake-ups that carry log growth are used instead of reading the log; gaps are filled from the log.
  * Notifications are hints: callers read the record again.
  */
-import { isEndEvent } from '../../kernel/index.ts'
+import { eventTypes, isEndEvent } from '../../kernel/index.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Store } from '../../stores/store.ts'
 import { EventReader } from './event-reader.ts'
+import type { WakeFilter } from './event-reader.ts'
 import { partitionOf } from '../transport/ids.ts'
 import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
 
@@ -20,6 +21,8 @@ export type EndNews = 'expected' | 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
+/** Only ends are needed. */
+const END_HINT = { types: eventTypes.filter(isEndEvent), texts: [] }
 /** How long a reader stays open without waiters, so that the next wait finds it running. */
 const LINGER_MS = 500
 /** Ends that a watch remembers, for callers that wait for what they have just submitted. */
@@ -138,18 +141,13 @@ export class EndWatcher {
   }
 
   async #follow(partition: Partition, watch: Watch, start: number): Promise<void> {
-    const reader: EventReader = new EventReader(
-      this.#store,
-      this.#runtime,
-      partition,
-      start,
-      undefined,
-      ({ growth }) => {
-        if (growth === undefined) return true
-        for (const id of growth.ended) notifyEnded(watch, id)
-        return !reader.skip(growth)
-      },
-    )
+    const isToBeRead: WakeFilter = ({ growth }) => {
+      if (growth === undefined) return true
+      for (const id of growth.ended) notifyEnded(watch, id)
+      return !reader.skip(growth)
+    }
+    const settings = { isToBeRead, hint: END_HINT }
+    const reader: EventReader = new EventReader(this.#store, this.#runtime, partition, start, settings)
     const { signal } = watch.abort
     watch.isFollowing = true
     try {

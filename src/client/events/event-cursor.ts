@@ -1,5 +1,5 @@
 /**
- * The position of a subscription in every partition, as an opaque text. Each position has a mark of its event, so that a cursor
+ * The position of a subscription in every log, as an opaque text. Each position has a mark of its event, so that a cursor
  * of a log that was replaced since is recognised.
  */
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -28,12 +28,15 @@ function encodePosition({ sequence, mark }: LogPosition): string {
   return mark === undefined ? place : `${place}-${mark.toString(36)}`
 }
 
-/** Parses a cursor. Refuses other texts, since cursors come from outside. */
-export function decodeCursor(cursor: unknown, partitionCount: number): LogPosition[] {
+/**
+ * Parses a cursor. Refuses other texts, since cursors come from outside. A cursor may have only the positions of the first logs:
+ * then it is from a time when the others were not read.
+ */
+export function decodeCursor(cursor: unknown, logCount: number, logCountMin = logCount): LogPosition[] {
   if (typeof cursor !== 'string') throw new EngineError('invalid_cursor', { field: 'cursor' })
   const [version, ...parts] = cursor.split('.')
   const form = version === VERSION ? MARKED : version === UNMARKED_VERSION ? UNMARKED : undefined
-  if (form === undefined || parts.length !== partitionCount)
+  if (form === undefined || parts.length > logCount || parts.length < logCountMin)
     throw new EngineError('invalid_cursor', { field: 'cursor' })
   return parts.map((part) => {
     const [, place, mark] = form.exec(part) ?? []

@@ -37,6 +37,9 @@ export const eventFamilies = {
   ],
   flows: ['flow_created', 'flow_sealed', 'flow_ended', 'flow_cancelled', 'flow_reopened', 'flow_purged'],
   schedules: ['schedule_changed', 'schedule_skipped'],
+  budgets: ['budget_changed', 'budget_warned', 'budget_breached'],
+  lanes: ['lane_changed'],
+  workers: ['worker_registered', 'worker_unregistered', 'worker_draining', 'worker_lost', 'worker_dead'],
 } as const satisfies Record<string, readonly EventType[]>
 
 export type EventFamily = keyof typeof eventFamilies

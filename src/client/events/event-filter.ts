@@ -1,7 +1,7 @@
 /** Which events a subscription or a consumer gets. */
 import { eventTypes } from '../../kernel/index.ts'
-import type { EventType } from '../../kernel/index.ts'
-import type { StoredEvent } from '../../stores/store.ts'
+import type { EventType, EventFilter as StoredFilter } from '../../kernel/index.ts'
+import type { EventHint, StoredEvent } from '../../stores/store.ts'
 import {
   checkLane,
   checkList,
@@ -59,20 +59,45 @@ export interface EventFilter {
   readonly tag?: { readonly name: string; readonly value: string } | undefined
   readonly executionId?: string | undefined
   readonly flowId?: string | undefined
+  /** Also events that belong to no namespace, although there is one above. */
+  readonly storeWide?: boolean | undefined
   /** Executions of this task are left out. */
   readonly exceptTask?: string | undefined
 }
 
-export function filterOf({ types, families, ...rest }: EventFilterOptions): EventFilter {
+function filterOf({ types, families, ...rest }: EventFilterOptions): EventFilter {
   if (families === undefined) return types === undefined ? rest : { ...rest, types }
   return { ...rest, types: [...new Set([...(types ?? []), ...typesOf(families)])] }
 }
 
+/** Which events a caller may get. */
+interface Scope {
+  readonly within: string | undefined
+  readonly isStoreVisible: boolean
+  listed(wanted: string | undefined): string | undefined
+}
+
+/** Returns the filter of a caller that is bound to a namespace: the events of it, and those that belong to none. */
+export function scopedFilter(session: Scope, options: EventFilterOptions): StoredFilter {
+  const { types, namespace, task, lane, tag } = filterOf(options)
+  const isImplied = namespace === undefined && session.within !== undefined && session.isStoreVisible
+  return { types, namespace: session.listed(namespace), task, lane, tag, storeWide: isImplied ? true : undefined }
+}
+
+/** Returns what a store can examine of a filter. */
+export function hintOf(filter: EventFilter): EventHint | undefined {
+  const { types, namespace, task, lane, tag, executionId, flowId, storeWide } = filter
+  const scope = storeWide === true ? undefined : namespace
+  const texts = [scope, task, lane, tag?.name, tag?.value, executionId, flowId].filter((text) => text !== undefined)
+  return types === undefined && texts.length === 0 ? undefined : { types, texts }
+}
+
 /** Whether an event matches. A value that is missing never does. */
 export function isWanted(event: StoredEvent, filter: EventFilter): boolean {
-  const { types, namespace, task, lane, tag, executionId, flowId, exceptTask } = filter
+  const { types, namespace, task, lane, tag, executionId, flowId, exceptTask, storeWide } = filter
   if (exceptTask !== undefined && event.task === exceptTask) return false
-  if (namespace !== undefined && event.namespace !== namespace) return false
+  const isStoreEvent = storeWide === true && event.namespace === ''
+  if (namespace !== undefined && event.namespace !== namespace && !isStoreEvent) return false
   if (executionId !== undefined && event.executionId !== executionId) return false
   if (flowId !== undefined && event.flowId !== flowId) return false
   if (types !== undefined && !types.includes(event.type)) return false

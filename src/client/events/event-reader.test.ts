@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
-import { executionPartition } from '../../stores/store.ts'
+import { EVENT_SWEEP_MS, executionPartition } from '../../stores/store.ts'
 import type { LogGrowth } from '../../stores/store.ts'
 import { Client } from '../client.ts'
-import { EVENT_SWEEP_MS, EventReader } from './event-reader.ts'
+import { EventReader } from './event-reader.ts'
 import { task } from '../define/task.ts'
 import { UnsteadyStore } from '../transport/unsteady-store.fixture.ts'
 
@@ -80,10 +80,12 @@ async function readTold(isHeard: (growth: LogGrowth) => boolean = () => true) {
   const client = new Client(store, runtime)
   const readEvents = vi.spyOn(store, 'readEvents')
   const growths: LogGrowth[] = []
-  const reader: EventReader = new EventReader(store, runtime, executionPartition(0), 0, undefined, ({ growth }) => {
-    if (growth === undefined) return true
-    growths.push(growth)
-    return isHeard(growth) && !reader.skip(growth)
+  const reader: EventReader = new EventReader(store, runtime, executionPartition(0), 0, {
+    isToBeRead: ({ growth }) => {
+      if (growth === undefined) return true
+      growths.push(growth)
+      return isHeard(growth) && !reader.skip(growth)
+    },
   })
   const abort = new AbortController()
   const page = reader.next(abort.signal)

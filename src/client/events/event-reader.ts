@@ -6,10 +6,9 @@
  */
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { EventPage, LogGrowth, Partition, Store, StoredEvent, Wake } from '../../stores/store.ts'
+import { EVENT_SWEEP_MS } from '../../stores/store.ts'
+import type { EventHint, EventPage, LogGrowth, Partition, Store, StoredEvent, Wake } from '../../stores/store.ts'
 
-/** The interval of reads without a wake-up. Wake-ups are hints and may be lost. */
-export const EVENT_SWEEP_MS = 1_000
 const PAGE_EVENTS = 256
 /** Announced writes that a reader remembers until the writes before them are announced. */
 const ANNOUNCED_MAX = 1_000
@@ -26,6 +25,13 @@ export type FailureListener = (error: EngineError) => void
 /** Whether the log has to be read after a wake-up. */
 export type WakeFilter = (wake: Wake) => boolean
 
+export interface ReaderSettings {
+  readonly onTrouble?: FailureListener | undefined
+  readonly isToBeRead?: WakeFilter
+  /** Which events are needed. Others may be left out of pages. */
+  readonly hint?: EventHint | undefined
+}
+
 /** An event that was read, or of which only number and time were announced. */
 type KnownEvent = Pick<StoredEvent, 'sequence' | 'at'> & Partial<StoredEvent>
 
@@ -34,6 +40,7 @@ export class EventReader {
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #onFailure: FailureListener
+  readonly #hint: EventHint | undefined
   readonly #stopListening: () => void
   /** The event at the position, once it was read or announced. */
   #last: KnownEvent | undefined
@@ -45,6 +52,8 @@ export class EventReader {
   #isAnnounced = false
   /** Whether a page is being read or processed. */
   #hasPage = false
+  /** Whether the last read has failed. */
+  #hasFailed = false
   #isWoken = true
   #wake: (() => void) | undefined
   position: number
@@ -54,9 +63,9 @@ export class EventReader {
     runtime: Runtime,
     partition: Partition,
     position: number,
-    onTrouble: FailureListener = () => undefined,
-    isToBeRead: WakeFilter = () => true,
+    { onTrouble = () => undefined, isToBeRead = () => true, hint }: ReaderSettings = {},
   ) {
+    this.#hint = hint
     this.#store = store
     this.#runtime = runtime
     this.#onFailure = onTrouble
@@ -149,18 +158,20 @@ export class EventReader {
 
   /** Returns undefined after a retryable failure, and throws others. */
   async #read(): Promise<ReadPage | undefined> {
+    this.#hasFailed = false
     try {
-      if (await this.#isAnotherLog()) return this.#withGap(await this.#readFrom(this.position, PAGE_EVENTS))
-      return this.#behindPosition(await this.#readFrom(this.position, PAGE_EVENTS))
+      if (await this.#isAnotherLog()) return this.#withGap(await this.#readFrom(this.position, PAGE_EVENTS, this.#hint))
+      return this.#behindPosition(await this.#readFrom(this.position, PAGE_EVENTS, this.#hint))
     } catch (error) {
       if (!(error instanceof EngineError) || !error.isRetryable) throw error
+      this.#hasFailed = true
       this.#onFailure(error)
       return undefined
     }
   }
 
-  #readFrom(sequence: number, limit: number): Promise<EventPage> {
-    return this.#store.readEvents(this.partition, Math.max(0, sequence - 1), limit)
+  #readFrom(sequence: number, limit: number, hint?: EventHint): Promise<EventPage> {
+    return this.#store.readEvents(this.partition, Math.max(0, sequence - 1), limit, hint)
   }
 
   /**
@@ -200,6 +211,11 @@ export class EventReader {
     return { ...page, events, firstSequence, replacedFrom: page.firstSequence }
   }
 
+  /** Wake-ups are hints and may be lost, so the log is also read without one. */
+  #sweepMs(): number {
+    return this.#hasFailed ? EVENT_SWEEP_MS : (this.#store.eventSweepMs?.(this.partition) ?? EVENT_SWEEP_MS)
+  }
+
   #sleep(signal: AbortSignal): Promise<void> {
     if (this.#isWoken || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
@@ -209,7 +225,7 @@ export class EventReader {
         this.#wake = undefined
         resolve()
       }
-      const timer = this.#runtime.after(EVENT_SWEEP_MS, () => this.wake())
+      const timer = this.#runtime.after(this.#sweepMs(), () => this.wake())
       this.#wake = finish
       signal.addEventListener('abort', finish, { once: true })
     })

@@ -1,6 +1,6 @@
 /** Where a reader of the event log begins: now, at the oldest event kept, or after the event of a cursor. */
-import { executionPartition } from '../../stores/store.ts'
-import type { Store } from '../../stores/store.ts'
+import { logPartitions } from '../../stores/partitions.ts'
+import type { Partition, Store } from '../../stores/store.ts'
 import { decodeCursor, encodeCursor, markOf } from './event-cursor.ts'
 import type { LogPosition } from './event-cursor.ts'
 
@@ -15,27 +15,46 @@ export interface StartOptions {
   readonly fromStart?: boolean | undefined
 }
 
-/** Returns the start in each execution partition. */
-export async function logStarts(store: Store, { cursor, fromStart = false }: StartOptions): Promise<LogStart[]> {
-  const count = store.settings.executionPartitions
-  const given = cursor === undefined ? undefined : decodeCursor(cursor, count)
+/** Parses a cursor of a store. One from before the logs of budgets, lanes and workers were read has none of their positions. */
+export function cursorOf(store: Store, cursor: unknown): LogPosition[] {
+  const { settings } = store
+  return decodeCursor(cursor, logPartitions(settings).length, settings.executionPartitions)
+}
+
+/** Returns the start in each log. Those that are not wanted are not checked. */
+export async function logStarts(
+  store: Store,
+  { cursor, fromStart = false }: StartOptions,
+  isWanted: (partition: Partition) => boolean = () => true,
+): Promise<LogStart[]> {
+  const given = cursor === undefined ? undefined : cursorOf(store, cursor)
   return await Promise.all(
-    Array.from({ length: count }, async (_, number) => {
+    logPartitions(store.settings).map(async (partition, number) => {
       const position = given?.[number]
-      if (position !== undefined) return await resumeAt(store, number, position)
-      const { firstSequence, lastSequence } = await store.readEvents(executionPartition(number), 0, 1)
-      return { position: { sequence: fromStart ? firstSequence - 1 : lastSequence }, isReplaced: false }
+      if (position !== undefined && !isWanted(partition)) return { position, isReplaced: false }
+      if (position !== undefined) return await resumeAt(store, partition, position)
+      const { firstSequence, lastSequence } = await store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
+      if (fromStart) return { position: { sequence: firstSequence - 1 }, isReplaced: false }
+      const mark = isWanted(partition) ? await markAt(store, partition, lastSequence) : undefined
+      return { position: { sequence: lastSequence, mark }, isReplaced: false }
     }),
   )
+}
+
+/** Returns the mark of an event; undefined if the log does not keep it. */
+async function markAt(store: Store, partition: Partition, sequence: number): Promise<number | undefined> {
+  if (sequence === 0) return undefined
+  const [found] = (await store.readEvents(partition, sequence - 1, 1)).events
+  return found?.sequence === sequence ? markOf(found) : undefined
 }
 
 /**
  * Checks that the log still has the event of a position. After its server was restored, or lost its last events, the log ends
  * before the position, or has another event there.
  */
-export async function resumeAt(store: Store, number: number, position: LogPosition): Promise<LogStart> {
+export async function resumeAt(store: Store, partition: Partition, position: LogPosition): Promise<LogStart> {
   const { sequence, mark } = position
-  const page = await store.readEvents(executionPartition(number), Math.max(0, sequence - 1), 1)
+  const page = await store.readEvents(partition, Math.max(0, sequence - 1), 1)
   const [found] = page.events
   const isOther = mark !== undefined && found?.sequence === sequence && markOf(found) !== mark
   const isReplaced = page.lastSequence < sequence || isOther

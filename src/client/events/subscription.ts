@@ -1,12 +1,13 @@
 /** Yields the events of all partitions as one async sequence, from any retained cursor. */
 import { boolean, shape, unchecked } from '../../options/shape.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { executionPartition } from '../../stores/store.ts'
-import type { Store, StoredEvent } from '../../stores/store.ts'
+import { logPartitions } from '../../stores/partitions.ts'
+import type { Partition, Store, StoredEvent } from '../../stores/store.ts'
 import { encodeCursor, markOf } from './event-cursor.ts'
 import type { LogPosition } from './event-cursor.ts'
-import { filterChecks, filterOf, isWanted } from './event-filter.ts'
+import { filterChecks, hintOf, isWanted } from './event-filter.ts'
 import type { EventFilter, EventFilterOptions } from './event-filter.ts'
+import { mayHave } from './event-logs.ts'
 import { EventReader } from './event-reader.ts'
 import type { FailureListener, ReadPage } from './event-reader.ts'
 import { logStarts } from './log-start.ts'
@@ -44,7 +45,7 @@ export type SubscriptionItem =
   /** Events were trimmed before they were read. Read the executions themselves. */
   | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
   /**
-   * The log of this partition is not the one that was read before: its server was restored, or lost its last events. The
+   * The log of this number is not the one that was read before: its server was restored, or lost its last events. The
    * subscription continues with the first event that the log keeps.
    */
   | { readonly kind: 'log_replaced'; readonly partition: number; readonly cursor: string }
@@ -57,7 +58,7 @@ interface ReadyPage {
   readonly taken: () => void
 }
 
-/** The last event that a subscription has to examine in a partition. */
+/** The last event that a subscription has to examine in a log. */
 export interface LastEvent {
   readonly partition: number
   readonly sequence: number
@@ -68,14 +69,17 @@ export function subscribe(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
+  scope: EventFilter,
   last?: Promise<readonly LastEvent[] | undefined>,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  const positions = logStarts(store, options)
+  const { executionId, flowId } = options
+  const filter = { ...scope, executionId, flowId }
+  const positions = logStarts(store, options, (partition) => mayHave(partition, filter))
   // The first next() throws the failure; without a consumer it must not be unhandled.
   positions.catch(() => undefined)
   const until = last ?? (options.follow === false ? lastEvents(store) : undefined)
   until?.catch(() => undefined)
-  return follow(store, runtime, options, positions, until)
+  return follow(store, runtime, options, filter, positions, until)
 }
 
 async function lastEvents(store: Store): Promise<LastEvent[]> {
@@ -87,21 +91,27 @@ async function* follow(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
+  filter: EventFilter,
   from: Promise<LogStart[]>,
   until: Promise<readonly LastEvent[] | undefined> | undefined,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
   const starts = await from
   const positions = starts.map(({ position }) => position)
-  const filter = { ...filterOf(options), executionId: options.executionId, flowId: options.flowId }
-  let last = await until
+  const partitions = logPartitions(store.settings)
+  const numbers = [...partitions.keys()].filter((number) => mayHave(partitions[number] as Partition, filter))
+  let last = (await until)?.filter(({ partition }) => numbers.includes(partition))
   const isOver = () =>
     last?.every(({ partition, sequence }) => (positions[partition]?.sequence ?? 0) >= sequence) === true
   const abort = new AbortController()
   const stop = () => abort.abort()
   options.signal?.addEventListener('abort', stop, { once: true })
   if (options.signal?.aborted === true) stop()
-  const readers = positions.map(
-    ({ sequence }, i) => new EventReader(store, runtime, executionPartition(i), sequence, options.onTrouble),
+  const settings = { onTrouble: options.onTrouble, hint: hintOf(filter) }
+  const readers = new Map(
+    numbers.map((number) => {
+      const position = positions[number]?.sequence ?? 0
+      return [number, new EventReader(store, runtime, partitions[number] as Partition, position, settings)]
+    }),
   )
   const merger = new PageMerger(readers, abort.signal)
   try {
@@ -122,7 +132,7 @@ async function* follow(
   } finally {
     stop()
     options.signal?.removeEventListener('abort', stop)
-    for (const reader of readers) reader.close()
+    for (const reader of readers.values()) reader.close()
     await merger.end()
   }
 }
@@ -136,10 +146,10 @@ class PageMerger {
   #current: ReadyPage | undefined
   #wake: () => void = () => undefined
 
-  constructor(readers: readonly EventReader[], signal: AbortSignal) {
+  constructor(readers: ReadonlyMap<number, EventReader>, signal: AbortSignal) {
     this.#signal = signal
     signal.addEventListener('abort', () => this.#wake(), { once: true })
-    this.#following = readers.map((reader, number) => this.#follow(reader, number))
+    this.#following = [...readers].map(([number, reader]) => this.#follow(reader, number))
   }
 
   /** Returns undefined once the signal has aborted. */

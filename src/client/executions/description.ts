@@ -29,9 +29,9 @@ import {
 } from '../../kernel/index.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
-import { decodeValue } from '../checks/payload.ts'
+import { decodeShown } from '../checks/payload.ts'
 
-/** Where an execution of a schedule comes from. */
+/** Where an execution or a flow of a schedule comes from. */
 export interface ScheduleOrigin {
   readonly name: string
   readonly at: Instant
@@ -179,7 +179,7 @@ export interface ExecutionDescription extends ExecutionSummary {
   readonly at: Instant
 }
 
-function originOf({ schedule }: Execution): ScheduleOrigin | undefined {
+export function originOf({ schedule }: Pick<Execution, 'schedule'>): ScheduleOrigin | undefined {
   if (schedule === undefined) return undefined
   const { id, at, cause } = schedule
   return { name: id.slice(id.indexOf(SEPARATOR) + SEPARATOR.length), at, cause }
@@ -302,8 +302,8 @@ export function describe(
   return {
     ...summarise(execution),
     attempts: result.attempts.map(({ type: _type, id: _id, executionId: _executionId, ...attempt }) => attempt),
-    input: decodeValue(execution.payload, blobs[result.payloadBlob ?? -1]),
-    result: decodeValue(execution.result, blobs[result.resultBlob ?? -1]),
+    input: decodeShown(execution.payload, blobs[result.payloadBlob ?? -1]),
+    result: decodeShown(execution.result, blobs[result.resultBlob ?? -1]),
     inputs,
     at: result.at,
   }

@@ -2,6 +2,7 @@
 import { boolean, required, shape } from '../../options/shape.ts'
 import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
 import type {
+  DeleteExecutionResult,
   CancelResult,
   ContinueOrderResult,
   CreateResult,
@@ -28,6 +29,8 @@ import { cancelOptions } from './cancel-options.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import { stagingOf } from './staging.ts'
 import type { StagedResult } from './staging.ts'
+import { fairPlacementOf } from './fair-placement.ts'
+import type { Placed } from './fair-placement.ts'
 import { prepareParsed, resolveDelay, submitOptions } from './submit.ts'
 import type { SubmitOptions } from './submit.ts'
 import { splitTags } from './tag-changes.ts'
@@ -89,8 +92,8 @@ const continueOptions = shape<ContinueOrderOptions>()("{ reason: 'it is repaired
   by: checkPrincipal,
 })
 
-/** A submit is a span, and the runs of the execution are spans below it. */
-export async function submitTask(
+/** A submit is a span, and the runs of the execution are spans below it. Throws at once what is wrong with the task. */
+export function submitTask(
   session: Session,
   task: AnyTask,
   input: unknown,
@@ -98,12 +101,14 @@ export async function submitTask(
   requestId: string = session.runtime.uuid(),
 ): Promise<CreateResult | StagedResult> {
   const { name } = checkTask(task)
-  return await session.batcher.tracing.span(sendSpan(name), async (span) => {
-    const result = await submitInSpan(session, task, input, options, requestId)
-    if (result.kind === 'refused') span.fail(result.code)
-    else span.set('messaging.message.id', result.executionId)
-    return result
-  })
+  return session.batcher.tracing.span(
+    () => sendSpan(name),
+    () => submitInSpan(session, task, input, options, requestId),
+    (span, result) => {
+      if (result.kind === 'refused') span.fail(result.code)
+      else span.set('messaging.message.id', result.executionId)
+    },
+  )
 }
 
 async function submitInSpan(
@@ -122,19 +127,29 @@ async function submitInSpan(
   const executionId =
     shaping !== undefined
       ? shapedExecutionId({ namespace, task: task.name, ...shaping, requestId }, settings.executionPartitions)
-      : key === undefined
-        ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
-        : executionIdFromKey(namespace, key, settings.executionPartitions)
+      : key !== undefined
+        ? executionIdFromKey(namespace, key, settings.executionPartitions)
+        : task.fairness === undefined
+          ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
+          : (placed: Placed) => mintExecutionId(fairPlacementOf(batcher, runtime).nextNumber(placed), runtime)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : requestId }
   const trace = batcher.tracing.current()
-  const setting = { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime), trace }
+  const { codec } = batcher
+  const limits = declaredLimitsOf(batcher, runtime)
+  const setting = { namespace, indexedTags: settings.indexedTags, limits, trace, codec }
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
+  const createdId = prepared.input.executionId
   if (stage !== undefined) {
-    await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
-    return { kind: 'staged', executionId, digest: parsed.ifExists === undefined ? prepared.input.digest : undefined }
+    const call = { operation: 'createExecution', ...prepared } as const
+    await stage(partitionOf(createdId), codec === undefined ? call : await codec.encodeCall(call))
+    return {
+      kind: 'staged',
+      executionId: createdId,
+      digest: parsed.ifExists === undefined ? prepared.input.digest : undefined,
+    }
   }
-  return (await session.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
+  return (await session.run(createdId, 'createExecution', prepared.input, prepared.blobs)).result
 }
 
 function refuseLowLevel({ batcher }: Session): void {
@@ -201,6 +216,17 @@ async function changePriority(session: Session, idOrKey: string, priority: numbe
   return (await session.run(executionId, 'changePriority', { executionId, priority: checkPriority(priority) })).result
 }
 
+/** Calls of one removal. Each of them removes as many steps as fit one operation. */
+const DELETE_CALLS_MAX = 1_000
+
+async function deleteExecution(session: Session, idOrKey: string, by: string): Promise<DeleteExecutionResult> {
+  const executionId = session.resolve(idOrKey)
+  for (let call = 1; ; call++) {
+    const { result } = await session.run(executionId, 'deleteExecution', { executionId, by })
+    if (result.kind !== 'deleting' || call === DELETE_CALLS_MAX) return result
+  }
+}
+
 /** Sets the tags that have a value and removes those that are `undefined`. */
 async function setTags(
   session: Session,
@@ -240,6 +266,7 @@ export const executionCalls = {
   continueOrder,
   revokeLease,
   changePriority,
+  deleteExecution,
   setTags,
   describe: describeExecution,
   why: explainExecution,

@@ -10,11 +10,13 @@ import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { FrameSchemas } from '../define/frames.ts'
-import { framesOptions, summaryOptions } from '../streams/stream-calls.ts'
+import { framesOptions, logsOptions, summaryOptions } from '../streams/stream-calls.ts'
 import type { Streams, Summary, SummaryOptions } from '../streams/stream-calls.ts'
 import type { FrameItem, FramesOptions } from '../streams/read-frames.ts'
+import type { LogItem, LogsOptions } from '../streams/read-logs.ts'
 import type { AnySignals, AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
+import { SealedValue } from '../../stores/opened-value.ts'
 import { waitForEnd } from '../events/await-end.ts'
 import type { EndSource, WaitOptions } from '../events/await-end.ts'
 
@@ -108,6 +110,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals, Frames exte
       })
     }
     if (ended.removed?.hadResult === true) throw new EngineError('result_expired', { executionId: this.id })
+    if (ended.result instanceof SealedValue) throw new EngineError(ended.result.sealed, { executionId: this.id })
     return (await validate(this.#task?.outputSchema, ended.result, 'invalid_output', 'result')) as Output
   }
 
@@ -249,6 +252,17 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals, Frames exte
   ): AsyncGenerator<FrameItem<Frames, Name>, void, undefined> {
     const frames = this.#client.streams.frames(this.id, this.#frameSchemas, framesOptions(options))
     return frames as AsyncGenerator<FrameItem<Frames, Name>, void, undefined>
+  }
+
+  /**
+   * Yields the lines that its handlers wrote by `ctx.log`: those that are kept, then new ones, until the execution ends. New
+   * lines are stored within a second, and with the end of a run.
+   *
+   * @example
+   * for await (const line of execution.logs({ follow: false })) if (line.kind === 'line') console.log(line.message)
+   */
+  logs(options: LogsOptions = {}): AsyncGenerator<LogItem, void, undefined> {
+    return this.#client.streams.logs(this.id, logsOptions(options))
   }
 
   get #frameSchemas(): FrameSchemas {

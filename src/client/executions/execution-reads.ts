@@ -1,8 +1,9 @@
 /** Descriptions and explanations of executions as the client returns them. Refusals are thrown. */
 import { isBudgetId, nameInBudgetId, rootInId } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type { ExecutionId, Explanation } from '../../kernel/index.ts'
 import { limitPartition } from '../../stores/partitions.ts'
-import { decodeValue } from '../checks/payload.ts'
+import { decodeShown } from '../checks/payload.ts'
 import type { BlockingBudget, BlockingLimit } from '../limits/limit-text.ts'
 import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
@@ -36,7 +37,7 @@ async function readUpstreamResults(session: Session, idOrKey: string): Promise<R
     const { result, blobs } = await readInputs(session, idOrKey, from)
     const { page } = unwrap(result)
     for (const { name, result: info, blob, end } of page.inputs) {
-      values.push([name, inputValue(end, () => decodeValue(info, blobs[blob ?? -1]))])
+      values.push([name, inputValue(end, () => decodeShown(info, blobs[blob ?? -1]))])
     }
     from = page.from
   } while (from !== undefined)
@@ -51,7 +52,7 @@ export async function readExplanation(
   const context = {
     skippedBy: await skippedBy(session, explanation),
     workers: await workersFor(session, explanation),
-    limit: await blockingLimit(session, explanation),
+    limit: await blockingLimit(session, explanation).catch(unlessForbidden),
   }
   const text = explanationText(explanation, context)
   return {
@@ -90,6 +91,12 @@ async function blockingLimit(
   const { result } = await session.runIn(partition, 'describeLimit', { name, key, limit: 1 })
   if (result.kind === 'refused') return undefined
   return { limit: result.limit, usage: result.keys[0], at: result.at }
+}
+
+/** A program over HTTP whose token is bound to a namespace gets no details of what all namespaces share. */
+function unlessForbidden(error: unknown): undefined {
+  if (error instanceof EngineError && error.code === 'forbidden') return undefined
+  throw error
 }
 
 /** The upstream because of which an execution was skipped, unless it has been removed since. */

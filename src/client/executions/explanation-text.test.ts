@@ -206,6 +206,10 @@ test.each<[Explanation, string]>([
   ],
   [{ ...ended, outcome: 'skipped', reason: 'condition' }, 'skipped, since its condition was not met.'],
   [
+    { ...ended, outcome: 'skipped', reason: 'limit seats had no permit (concurrency)' },
+    'skipped, since limit seats had no permit (concurrency).',
+  ],
+  [
     { ...ended, outcome: 'skipped', by: '0-a', reason: 'upstream_condition' },
     'skipped, since a condition was not met before it: 0-a (skipped).',
   ],

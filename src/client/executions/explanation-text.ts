@@ -321,7 +321,7 @@ function endedText(explanation: Ended, skippedBy: SkippedBy | undefined): string
 function skipText({ outcome, reason, by }: Ended, skippedBy: SkippedBy | undefined): string | undefined {
   if (outcome !== 'skipped') return undefined
   if (reason === CONDITION_NOT_MET) return ', since its condition was not met'
-  if (by === undefined) return undefined
+  if (by === undefined) return reason === undefined ? undefined : `, since ${reason}`
   if (reason === UPSTREAM_CONDITION_NOT_MET) {
     return `, since a condition was not met before it: ${nodeText(skippedBy?.node, by)} (skipped)`
   }

@@ -1,7 +1,7 @@
 /** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
 import { oneOf, shape, unchecked } from '../../options/shape.ts'
 import { PAYLOAD_BYTES, fairClass } from '../../kernel/index.ts'
-import type { CreateInput, ExecutionId, IfExists } from '../../kernel/index.ts'
+import type { CreateInput, ExecutionId, IfExists, LimitRef } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { msUntil, parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
@@ -14,8 +14,11 @@ import type { AnyBudgetUse, BudgetUse } from '../define/budget.ts'
 import { checkLimitUses, limitRefsOf } from '../define/limit.ts'
 import type { AnyLimitUse, LimitUse } from '../define/limit.ts'
 import type { DeclaredLimits } from '../limits/declared-limits.ts'
+import type { CallCodec } from '../../stores/call-codec.ts'
+import { storedKey } from '../../kernel/model/limit-keys.ts'
 import { digestOfInput } from './input-digest.ts'
 import { canonicalList, classWithNeeds } from './canonical-needs.ts'
+import type { Placed } from './fair-placement.ts'
 import { shapingOf, shapingOptions } from '../define/shaping.ts'
 import type { ShapingOptions } from '../define/shaping.ts'
 import { overridePolicy, taskSettings } from '../define/task-settings.ts'
@@ -86,12 +89,16 @@ export interface SubmitSetting {
   readonly indexedTags: readonly string[]
   /** Absent if the input is only checked, and not submitted. */
   readonly limits?: DeclaredLimits | undefined
+  /** Budgets of the parent or the flow that it spends too. */
+  readonly inherited?: readonly LimitRef[] | undefined
   /** The span that the submit belongs to. */
   readonly trace?: string | undefined
+  readonly codec?: CallCodec | undefined
 }
 
 interface SubmitIds {
-  readonly executionId: ExecutionId
+  /** A function if the id depends on what is submitted. */
+  readonly executionId: ExecutionId | ((placed: Placed) => ExecutionId)
   readonly requestId: string | undefined
 }
 
@@ -137,20 +144,20 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
   const { task, options } = item
   const policy = overridePolicy(task.policy, options)
   const needs = canonicalList(policy.needs, 'needs')
-  const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
+  const payload = encodeValue(item.input, 'input', Math.max(PAYLOAD_BYTES, setting.codec?.maxBytes ?? 0))
   const fairness = fairnessOf(task.fairness, item.input)
-  const className = classWithNeeds(task, setting.namespace, needs)
+  const taskClass = classWithNeeds(task, setting.namespace, needs)
+  const className = fairness === undefined ? taskClass : fairClass(taskClass)
+  const placed = { lane: policy.lane, class: className, priority: policy.priority, fairness }
   const input: CreateInput = {
-    executionId: ids.executionId,
+    executionId: typeof ids.executionId === 'function' ? ids.executionId(placed) : ids.executionId,
     key: options.id,
     requestId: ids.requestId,
     namespace: setting.namespace,
     task: task.name,
     version: task.version,
-    lane: policy.lane,
-    class: fairness === undefined ? className : fairClass(className),
+    ...placed,
     needs: needs.length === 0 ? undefined : needs,
-    priority: policy.priority,
     tags: checkTags(options.tags, setting.indexedTags),
     retry: policy.retry,
     delayMs: options.delay,
@@ -161,9 +168,8 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     retentions: policy.retentions,
     dedupeMs: dedupeOf(options.id, options.dedupe),
     payload: payload?.input,
-    digest: options.id === undefined ? undefined : digestOfInput(payload),
-    fairness,
-    limits: permitsOf(item),
+    digest: options.id === undefined ? undefined : digestOfInput(payload, setting.codec),
+    limits: permitsOf(item, setting),
     ifExists: options.ifExists,
     trace: setting.trace,
     shaping: shapingOf(options),
@@ -172,10 +178,15 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
 }
 
 /** The limits that it needs permits of, and the budgets that must have room. */
-function permitsOf({ task, options, input }: ParsedItem): CreateInput['limits'] {
-  const limits = limitRefsOf(limitUsesOf(task, options.limits), input)
+function permitsOf(
+  { task, options, input }: ParsedItem,
+  { namespace, inherited = [] }: SubmitSetting,
+): CreateInput['limits'] {
+  const refs = limitRefsOf(limitUsesOf(task, options.limits), input)
+  const limits = refs?.map((ref) => ({ ...ref, key: storedKey({ namespace, key: ref.key }) }))
   const uses = budgetUsesOf(task, options.budgets)
-  return uses.length === 0 ? limits : [...(limits ?? []), ...budgetRefsOf(uses, input)]
+  if (uses.length === 0 && inherited.length === 0) return limits
+  return [...(limits ?? []), ...budgetRefsOf(uses, input, inherited)]
 }
 
 /** The budgets of a task and of a submit. Tasks of earlier versions of the library have none. */

@@ -11,6 +11,7 @@ import type {
   ExecutionId,
   FlowId,
   FlowInput,
+  LimitRef,
   ListEdgesResult,
   ListMembersResult,
   PolicyInput,
@@ -22,6 +23,7 @@ import type {
   UpstreamInput,
 } from '../../kernel/index.ts'
 import type { Partition } from '../../stores/store.ts'
+import { flowBudgetRefs } from '../define/budget.ts'
 import { flowPolicyOf, overrideFlowPolicy } from '../define/flow.ts'
 import type { AnyFlow, FlowPolicy } from '../define/flow.ts'
 import { sendGraph } from './flow-submission.ts'
@@ -63,12 +65,15 @@ export async function submitFlow(
   /** Called with the flow's partition before anything is sent. */
   onPlaced: (partition: Partition) => void = () => undefined,
 ): Promise<SubmittedFlow> {
-  return await session.batcher.tracing.span(sendSpan(flow.name), async (span) => {
-    const submitted = await submitInSpan(session, flow, input, options, onPlaced)
-    span.set('messaging.message.id', submitted.flowId)
-    if (submitted.result.kind === 'refused') span.fail(submitted.result.code)
-    return submitted
-  })
+  return await session.batcher.tracing.span(
+    () => sendSpan(flow.name),
+    async (span) => {
+      const submitted = await submitInSpan(session, flow, input, options, onPlaced)
+      span.set('messaging.message.id', submitted.flowId)
+      if (submitted.result.kind === 'refused') span.fail(submitted.result.code)
+      return submitted
+    },
+  )
 }
 
 async function submitInSpan(
@@ -84,10 +89,11 @@ async function submitInSpan(
   const policy = overrideFlowPolicy(flow.policy, settings)
   const graph = await drawFlow(flow, input)
   const head = flowInputOf(session, id, flow.name, policy)
-  const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session), input)
+  const inherited = await flowBudgets(session, policy, input)
+  const prepared = await prepareGraph(graph, head.flowId, { ...submitSettingOf(session), inherited }, input)
   // A minted id is unique, so there is no other graph to compare with.
   const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
-  const digest = id === undefined ? '' : digestOf(graph, prepared, identity, prepared.input?.bytes)
+  const digest = id === undefined ? '' : digestOf(graph, prepared, identity, session.batcher.codec)
   onPlaced(partitionOf(head.flowId))
   const send: Parameters<typeof sendGraph>[2] = async (call, blobs) => {
     return (await session.run(call.flowId, 'submitFlow', call, blobs)).result
@@ -109,8 +115,21 @@ function throwIfTooLargeToWait(result: SubmitFlowResult, { nodes, edgeCount }: D
 
 async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
   const { id, hold = false, ...settings } = createFlowOptions(options)
-  const head = flowInputOf(session, id, checkTaskName(name, 'flow name'), flowPolicyOf(settings))
-  return (await session.run(head.flowId, 'createFlow', { ...head, hold })).result
+  const policy = flowPolicyOf(settings)
+  const head = flowInputOf(session, id, checkTaskName(name, 'flow name'), policy)
+  const budgets = await flowBudgets(session, policy, undefined)
+  return (await session.run(head.flowId, 'createFlow', { ...head, budgets, hold })).result
+}
+
+/** Returns what all members of a flow spend. Their children spend it too. The store has the budgets before the members. */
+export async function flowBudgets(
+  session: Session,
+  { budgets }: FlowPolicy,
+  input: unknown,
+): Promise<readonly LimitRef[] | undefined> {
+  if (budgets.length === 0) return undefined
+  await declaredLimitsOf(session.batcher, session.runtime).budgets.declare(budgets)
+  return flowBudgetRefs(budgets, input)
 }
 
 function flowInputOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
@@ -243,7 +262,13 @@ export async function drawFlow(flow: AnyFlow, input: unknown): Promise<DeclaredG
 
 function submitSettingOf({ namespace, settings, batcher, runtime }: Session): SubmitSetting {
   const trace = batcher.tracing.current()
-  return { namespace, indexedTags: settings.indexedTags, limits: declaredLimitsOf(batcher, runtime), trace }
+  return {
+    namespace,
+    indexedTags: settings.indexedTags,
+    limits: declaredLimitsOf(batcher, runtime),
+    trace,
+    codec: batcher.codec,
+  }
 }
 
 export const flowCalls = {

@@ -13,8 +13,8 @@ import type {
   OutcomeRule,
   PublicFlowState,
 } from '../../kernel/index.ts'
-import { summarise } from '../executions/description.ts'
-import type { ExecutionSummary } from '../executions/description.ts'
+import { originOf, summarise } from '../executions/description.ts'
+import type { ExecutionSummary, ScheduleOrigin } from '../executions/description.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 
@@ -52,6 +52,8 @@ export interface FlowSummary {
   readonly removedAt: Instant | undefined
   /** The run that begins when this one has ended. */
   readonly followUp: PendingFlowFollowUp | undefined
+  /** The schedule that created it, the boundary, and whether that was by hand. */
+  readonly schedule: ScheduleOrigin | undefined
 }
 
 export interface PendingFlowFollowUp {
@@ -111,6 +113,7 @@ export function summariseFlow(view: FlowView): FlowSummary {
     idTakenUntil: settled && flow.dedupeMs !== undefined ? flow.changedAt + flow.dedupeMs : undefined,
     removedAt: flow.removedAt,
     followUp: followUpOf(flow),
+    schedule: originOf(flow),
   }
 }
 

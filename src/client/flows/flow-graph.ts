@@ -9,6 +9,7 @@ import { storedInputName, storedNodeName } from '../checks/hashed-names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import type { EncodedValue } from '../checks/payload.ts'
 import { prepareSubmit } from '../executions/submit.ts'
+import type { InputDigests } from '../executions/input-digest.ts'
 import type { PreparedSubmit, SubmitSetting } from '../executions/submit.ts'
 
 export interface PreparedNode {
@@ -53,23 +54,30 @@ export async function prepareGraph(
     }
   }
   const hasConditions = graph.nodes.some(({ when }) => when !== undefined)
-  return { nodes, edges, input: hasConditions ? encodeValue(input, 'input', PAYLOAD_BYTES) : undefined }
+  return {
+    nodes,
+    edges,
+    input: hasConditions
+      ? encodeValue(input, 'input', Math.max(PAYLOAD_BYTES, setting.codec?.maxBytes ?? 0))
+      : undefined,
+  }
 }
 
-/** Hashes a graph. The same graph has the same digest in every process. */
-/** `input` is that of the definition, if its conditions depend on it. */
+/** Hashes a graph with its inputs. The same graph has the same digest in every process. */
 export function digestOf(
   graph: DeclaredGraph,
   prepared: PreparedGraph,
   identity: FlowIdentity,
-  input: Uint8Array | undefined,
+  codec: InputDigests | undefined,
 ): string {
+  const shown = (bytes: Uint8Array) => codec?.digest(bytes) ?? bytes
   const hash = createHash('sha256').update(canonicalText([identity.name, identity.outcomeRule]))
   prepared.nodes.forEach(({ input, payload }, i) => {
     const node = graph.nodes[i]
-    if (node !== undefined) hash.update(nodeText(node, input.create)).update(payload ?? '')
+    if (node !== undefined)
+      hash.update(nodeText(node, input.create)).update(payload === undefined ? '' : shown(payload))
   })
-  if (input !== undefined) hash.update(input)
+  if (prepared.input !== undefined) hash.update(shown(prepared.input.bytes))
   return hash.digest('hex')
 }
 

@@ -123,7 +123,7 @@ function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: numbe
 }
 
 /** Numbers the payloads of a call in order. */
-function numberBlobs(nodes: readonly PreparedNode[]): {
+export function numberBlobs(nodes: readonly PreparedNode[]): {
   readonly inputs: readonly NodeInput[]
   readonly blobs: Uint8Array[]
 } {

@@ -1,7 +1,7 @@
 /** What the holder of a token may learn before an answer: what is asked, and whether it is still open. */
-import { APPROVE, REJECT } from '../define/approval.ts'
+import { APPROVAL_REASON, APPROVE, REJECT } from '../define/approval.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { WAITPOINT_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
+import { SEPARATOR, WAITPOINT_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type { Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
 import type { Session } from '../session.ts'
 import { isExecutionId } from '../transport/ids.ts'
@@ -10,6 +10,8 @@ import type { VerifiedToken } from '../tokens/token.ts'
 export interface AskedByToken {
   readonly task: string
   readonly waitpoint: string
+  /** Why it is asked, if the wait at it has begun: for a budget what is spent and what is asked for. */
+  readonly reason: string | undefined
   /** The names of signals to choose from. None: any. */
   readonly names: readonly string[]
   /** The principal of the token. */
@@ -30,11 +32,21 @@ export async function askedByToken(session: Session, token: string): Promise<Ask
   return {
     task: listed.task,
     waitpoint: isMailbox(verified.target) ? verified.target.slice(1) : verified.target,
+    reason: listed.state === 'awaited' ? await reasonOf(session, verified.executionId, listed.step) : undefined,
     names: verified.names ?? choices(listed.names),
     by: verified.sub === '' ? undefined : verified.sub,
     isOpen: listed.state !== 'closed',
     expiresAt: listed.expiresAt,
   }
+}
+
+async function reasonOf(session: Session, executionId: string, step: string | undefined): Promise<string | undefined> {
+  if (!isExecutionId(executionId)) return undefined
+  const { result } = await session.run(executionId, 'describeExecution', { executionId })
+  if (result.kind === 'refused') return undefined
+  const { state } = result.execution
+  if (state.phase !== 'suspended' || state.step.slice(state.step.indexOf(SEPARATOR) + 1) !== step) return undefined
+  return state.reason === APPROVAL_REASON ? undefined : state.reason
 }
 
 /** The votes of an approval, with the positive one first. */

@@ -138,6 +138,8 @@ async function answer(
     name,
     source: { type: 'token', identity: sub },
     token: { waitpointId, generation, openedAt, nonce },
+    // Another process has to believe that the token was verified.
+    link: session.batcher.store.isRemote === true ? token : undefined,
   } as const
   return resultForHolder(await deliver(session, input, value))
 }
@@ -215,7 +217,7 @@ async function deliver(
   input: Omit<DeliverSignalInput, 'payload'>,
   value: unknown,
 ): Promise<DeliverSignalResult> {
-  const payload = encodeValue(value, 'value', SIGNAL_PAYLOAD_BYTES)
+  const payload = encodeValue(value, 'value', session.batcher.valueLimit(SIGNAL_PAYLOAD_BYTES))
   const blobs = payload === undefined ? [] : [payload.bytes]
   return (await session.run(input.executionId, 'deliverSignal', { ...input, payload: payload?.input }, blobs)).result
 }

@@ -1,7 +1,7 @@
 /** What the lanes of a store have waiting and running, what operators have set for them, and how fast they move. */
 import { boolean, shape } from '../../options/shape.ts'
-import { parseClass } from '../../kernel/index.ts'
-import type { LaneHold, LaneLimit, Position, PublicState } from '../../kernel/index.ts'
+import { DEFAULT_NAMESPACE, parseClass, parseLaneSettingsId } from '../../kernel/index.ts'
+import type { Lane, LaneHold, LaneLimit, Position, PublicState } from '../../kernel/index.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { STORE_PARTITION, partitionsOf } from '../../stores/partitions.ts'
 import { checkLane } from '../checks/names.ts'
@@ -25,10 +25,16 @@ export interface LaneSummary {
   /** The tasks that are held while the lane is not. */
   readonly heldTasks: LaneStatus['tasks']
   readonly weight: number | undefined
-  /** What limits its executions together. */
+  /** What limits the executions of the namespace of the fabric together. */
   readonly limit: LaneLimit | undefined
+  /** The limits of other namespaces, for a fabric that is bound to none. */
+  readonly otherLimits: readonly NamespaceLimit[]
   /** Only if asked for. */
   readonly rates?: LaneRates
+}
+
+export interface NamespaceLimit extends LaneLimit {
+  readonly namespace: string
 }
 
 export interface LanesOptions {
@@ -42,6 +48,13 @@ const lanesOptions = shape<LanesOptions>()('{ rates: true }', { rates: boolean }
 const COUNT_STEPS_MAX = 50
 /** Steps when listing settings, of 100 lanes each. */
 const SETTINGS_STEPS_MAX = 100
+
+/** What is set for a lane, as far as the fabric may see it. */
+interface Settings {
+  status: LaneStatus | undefined
+  limit: LaneLimit | undefined
+  readonly otherLimits: NamespaceLimit[]
+}
 
 interface Counted {
   readonly tasks: Set<string>
@@ -66,7 +79,8 @@ export async function listLanes(
   )
   return names.sort().map((name) => {
     const { tasks, counts, waitingSince } = counted.get(name) ?? newCount()
-    const { state = 'active', hold, tasks: heldTasks = [], weight, limit } = settings.get(name) ?? {}
+    const { status, limit, otherLimits = [] } = settings.get(name) ?? {}
+    const { state = 'active', hold, tasks: heldTasks = [], weight } = status ?? {}
     const summary = {
       lane: name,
       tasks: [...tasks].sort(),
@@ -77,6 +91,7 @@ export async function listLanes(
       heldTasks,
       weight,
       limit,
+      otherLimits,
     }
     return rates === undefined ? summary : { ...summary, rates: rates.get(name) ?? { inPerMinute: 0, outPerMinute: 0 } }
   })
@@ -116,15 +131,30 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
 }
 
 /** A store of an earlier level has no settings of lanes. */
-async function readSettings(session: Session): Promise<Map<string, LaneStatus>> {
-  const found = new Map<string, LaneStatus>()
+async function readSettings(session: Session): Promise<Map<string, Settings>> {
+  const found = new Map<string, Settings>()
   if (session.batcher.store.level < ADMISSION_LEVEL) return found
   let cursor: Position | undefined
   for (let step = 0; step < SETTINGS_STEPS_MAX; step++) {
     const { result } = await session.runIn(STORE_PARTITION, 'listLanes', { cursor })
-    for (const lane of result.lanes) found.set(lane.id, laneStatus(lane))
+    for (const lane of result.lanes) addSettings(found, lane, session)
     cursor = result.cursor
     if (cursor === undefined) break
   }
   return found
+}
+
+/** Adds one record: the settings of a lane for all namespaces with the limit of the default one, or the limit of another. */
+function addSettings(found: Map<string, Settings>, record: Lane, { namespace: own, within }: Session): void {
+  const { namespace, lane } = parseLaneSettingsId(record.id)
+  const { limit, hold, tasks, weight } = record
+  const isShared = namespace === DEFAULT_NAMESPACE && (hold !== undefined || tasks.length > 0 || weight !== undefined)
+  const isVisible = namespace === own || within === undefined
+  // A lane that only others have limited is not listed.
+  if (!isShared && !(isVisible && limit !== undefined)) return
+  const settings = found.get(lane) ?? { status: undefined, limit: undefined, otherLimits: [] }
+  found.set(lane, settings)
+  if (isShared) settings.status = laneStatus(record)
+  if (namespace === own) settings.limit = limit
+  else if (isVisible && limit !== undefined) settings.otherLimits.push({ namespace, ...limit })
 }

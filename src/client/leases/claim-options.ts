@@ -8,7 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import type { QueueName } from '../../kernel/index.ts'
 import { VERSION_MAX } from '../../kernel/limits.ts'
-import { required, shape, wholeNumber } from '../../options/shape.ts'
+import { oneOf, required, shape, wholeNumber } from '../../options/shape.ts'
 import {
   checkGivenName,
   checkLane,
@@ -30,12 +30,17 @@ export interface ClaimedTask {
   readonly needs?: readonly string[]
 }
 
+/** To evaluate the conditions of flows, and to run compensations. */
+export type LeaseAbility = 'conditions' | 'undo'
+
 export interface ClaimOptions {
   readonly tasks: readonly ClaimedTask[]
   /** `['default']` unless given. */
   readonly lanes?: readonly string[]
   /** At most this many; 1 unless given. */
   readonly count?: number
+  /** What the worker can do besides running a handler. Work that needs more is left to others. */
+  readonly takes?: readonly LeaseAbility[]
   /** How long the leases are valid unless they are renewed: 30 seconds unless given. */
   readonly leaseTtl?: Duration
   /** How long to wait if nothing is ready. Not at all unless given. */
@@ -61,6 +66,7 @@ const claimOptions = shape<ClaimOptions>()(
     tasks: required(list(claimedTask)),
     lanes: list(checkLane),
     count: wholeNumber(1, CLAIM_COUNT_MAX),
+    takes: list(oneOf<LeaseAbility>(['conditions', 'undo'])),
     leaseTtl: checkLeaseTtl,
     wait: parseDuration,
     workerId: required(checkWorkerId),
@@ -103,7 +109,7 @@ function queuesOf(
   )
 }
 
-function list<T>(check: (value: unknown, field: string) => T): (value: unknown, field: string) => readonly T[] {
+export function list<T>(check: (value: unknown, field: string) => T): (value: unknown, field: string) => readonly T[] {
   return (value, field) => {
     checkList(value, field)
     return value.map((each, i) => check(each, `${field}[${i}]`))

@@ -1,4 +1,4 @@
-/** The key that a handler passes to services, the same for all attempts of one execution. */
+/** The keys of one execution, the same for all its attempts: what a handler passes to services, and what it spends under. */
 import type { Claimed } from '../../kernel/index.ts'
 
 /**
@@ -12,4 +12,9 @@ export function idempotencyKeyOf({
 }: Pick<Claimed, 'executionId' | 'createdAt' | 'run'>): string {
   const key = `${executionId}-${createdAt.toString(36)}`
   return run === 0 ? key : `${key}-${run}`
+}
+
+/** What the keys of all calls to budgets begin with, before a colon. A replay has others, because it spends anew. */
+export function spendingPrefixOf(execution: Parameters<typeof idempotencyKeyOf>[0], era = 0): string {
+  return `${idempotencyKeyOf(execution)}.${era}`
 }

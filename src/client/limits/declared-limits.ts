@@ -88,9 +88,11 @@ const declaredBy = new WeakMap<Batcher, DeclaredLimits>()
 
 /** Returns the limits that the process has declared in a store. Clients and workers of one batcher share them. */
 export function declaredLimitsOf(batcher: Batcher, runtime: Runtime): DeclaredLimits {
-  const found = declaredBy.get(batcher) ?? new DeclaredLimits(batcher, runtime)
-  declaredBy.set(batcher, found)
-  return found
+  const known = declaredBy.get(batcher)
+  if (known !== undefined) return known
+  const declared = new DeclaredLimits(batcher, runtime)
+  declaredBy.set(batcher, declared)
+  return declared
 }
 
 /** Two definitions of one name would take turns in the store, by the order in which they are used. */

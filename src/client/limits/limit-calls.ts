@@ -2,16 +2,16 @@
 import { LIMIT_HOLD_MAX_MS } from '../../kernel/index.ts'
 import { required, shape } from '../../options/shape.ts'
 import { limitPartition } from '../../stores/partitions.ts'
-import { checkKey, checkPrincipal, checkReason, checkTaskName, invalidInput } from '../checks/names.ts'
+import { checkKey, checkNamespace, checkPrincipal, checkReason, checkTaskName, invalidInput } from '../checks/names.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
 import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
-import { describeLimit, listLimits } from './limit-listing.ts'
-import type { DescribeLimitOptions, LimitDescription, LimitInfo } from './limit-listing.ts'
+import { describeLimit, keyIn, listLimits, readUses } from './limit-listing.ts'
+import type { DescribeLimitOptions, LimitDescription, LimitInfo, LimitUse } from './limit-listing.ts'
 import { limitTerms } from '../define/limit.ts'
 import type { LimitOptions } from '../define/limit.ts'
-import { openWoken, wakeBlocked } from './wake-blocked.ts'
+import { deliverWakes, wakeBlocked } from '../../stores/deliver-wakes.ts'
 
 /** Who changes a limit, and why. */
 export interface LimitChange {
@@ -23,6 +23,8 @@ export interface LimitChange {
 export interface LimitKeyOptions {
   /** The key, such as a tenant. Without it, the use without a key. */
   readonly key?: string
+  /** The namespace of the key; that of the fabric unless given. */
+  readonly namespace?: string
 }
 
 export interface HoldLimitOptions extends LimitKeyOptions, LimitChange {
@@ -42,9 +44,13 @@ const limitChange = shape<LimitChange>()("{ reason: 'a larger plan' }", changeCh
 const holdOptions = shape<HoldLimitOptions>()("{ for: '5m', key: 'acme' }", {
   ...changeChecks,
   key: checkLimitKey,
+  namespace: checkNamespace,
   for: required(checkHold),
 })
-const keyOptions = shape<LimitKeyOptions>()("{ key: 'acme' }", { key: checkLimitKey })
+const keyOptions = shape<LimitKeyOptions>()("{ key: 'acme' }", {
+  key: checkLimitKey,
+  namespace: checkNamespace,
+})
 
 const UNNAMED = 'client'
 
@@ -74,7 +80,7 @@ export class LimitCalls {
     const { result } = await session.runIn(limitPartition(name, session.settings), 'defineLimit', input)
     if (result.kind === 'already_satisfied') return 'unchanged'
     if (result.kind === 'limit_defined') return 'defined'
-    await wakeBlocked(session, name)
+    await wakeBlocked(session.batcher, name)
     return 'changed'
   }
 
@@ -85,13 +91,21 @@ export class LimitCalls {
     const partition = limitPartition(checkLimitName(name), session.settings)
     const { kind } = unwrap((await session.runIn(partition, 'deleteLimit', { name, by, reason })).result)
     // Also if it was deleted before: that call may not have woken everything.
-    await wakeBlocked(session, name)
+    await wakeBlocked(session.batcher, name)
     return kind === 'limit_deleted' ? 'deleted' : 'already_deleted'
   }
 
   /** Lists the limits of the store, by name. */
   async list(): Promise<LimitInfo[]> {
     return await listLimits(this.#session())
+  }
+
+  /**
+   * Returns how full the first 100 limits are.
+   * @internal
+   */
+  async uses(): Promise<LimitUse[]> {
+    return await readUses(this.#session())
   }
 
   /**
@@ -110,7 +124,8 @@ export class LimitCalls {
    */
   async hold(name: string, options: HoldLimitOptions): Promise<LimitHeld> {
     const session = this.#session()
-    const { key = '', for: retryAfterMs, by = UNNAMED, reason } = holdOptions(options)
+    const { key: given = '', namespace, for: retryAfterMs, by = UNNAMED, reason } = holdOptions(options)
+    const key = keyIn(session, given, namespace)
     const input = { limit: checkLimitName(name), key, retryAfterMs, by, reason }
     const { result } = await session.runIn(limitPartition(name, session.settings), 'holdLimit', input)
     const held = unwrap(result)
@@ -120,12 +135,13 @@ export class LimitCalls {
   /** Ends the hold of a key before its time, and wakes the work that waits for it. */
   async unhold(name: string, options: LimitKeyOptions = {}): Promise<'lifted' | 'not_held'> {
     const session = this.#session()
-    const { key = '' } = keyOptions(options)
+    const { key: given = '', namespace } = keyOptions(options)
+    const key = keyIn(session, given, namespace)
     const input = { limit: checkLimitName(name), key }
     const lifted = unwrap((await session.runIn(limitPartition(name, session.settings), 'liftHold', input)).result)
     if (lifted.kind === 'limit_not_held') return 'not_held'
-    await openWoken(
-      session,
+    await deliverWakes(
+      session.batcher,
       name,
       lifted.wakes.map((wake) => ({ ...wake, key })),
     )

@@ -1,11 +1,12 @@
 /** The limits of a store, and how full they are. */
-import { EngineError } from '../../kernel/engine-error.ts'
-import { LIMIT_PAGE_MAX, laneOfLimit } from '../../kernel/index.ts'
-import type { Holder, Instant, KeyUsage, Limit, Position, Rate } from '../../kernel/index.ts'
+import { LIMIT_PAGE_MAX, laneOfLimit, parseStoredKey, storedKey } from '../../kernel/index.ts'
+import type { Holder, Instant, KeyUsage, Limit, Rate } from '../../kernel/index.ts'
 import { shape, wholeNumber } from '../../options/shape.ts'
+import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { limitPartition, partitionsOf } from '../../stores/partitions.ts'
-import { checkKey } from '../checks/names.ts'
+import { checkKey, checkNamespace } from '../checks/names.ts'
 import type { Session } from '../session.ts'
+import { cursorOf, positionCursor } from '../transport/id-cursor.ts'
 import { unwrap } from '../transport/unwrap.ts'
 
 /** A limit as it is defined now. */
@@ -24,9 +25,14 @@ export interface LimitInfo {
   readonly reason: string | undefined
 }
 
+/** A key that is in use. */
+export interface LimitKeyUsage extends KeyUsage {
+  readonly namespace: string
+}
+
 export interface LimitDescription extends LimitInfo {
   /** The keys that are in use: the busiest first, by powers of two. */
-  readonly keys: readonly KeyUsage[]
+  readonly keys: readonly LimitKeyUsage[]
   /** With the option `key`: the worker processes that hold its permits, 50 at most. */
   readonly holders: readonly Holder[]
   /** Where the next page of keys starts; undefined on the last. */
@@ -38,15 +44,20 @@ export interface LimitDescription extends LimitInfo {
 export interface DescribeLimitOptions {
   /** Only this key, with the workers that hold permits of it. An empty text is the use without a key. */
   readonly key?: string
+  /** The namespace of the key; that of the fabric unless given. */
+  readonly namespace?: string
   /** At most this many keys; 200 unless given. */
   readonly limit?: number
   readonly cursor?: string
 }
 
+const byUse = positionCursor('g1')
+
 const describeOptions = shape<DescribeLimitOptions>()("{ key: 'acme' }", {
   key: (value, field) => (value === '' ? value : checkKey(value, field)),
+  namespace: checkNamespace,
   limit: wholeNumber(1, LIMIT_PAGE_MAX),
-  cursor: decode,
+  cursor: byUse.decode,
 })
 
 /** Pages of limits that are read in each partition. */
@@ -74,11 +85,66 @@ export async function describeLimit(
   name: string,
   options: DescribeLimitOptions,
 ): Promise<LimitDescription> {
-  const { key, limit = LIMIT_PAGE_MAX, cursor } = describeOptions(options)
+  const { key: given, namespace, limit = LIMIT_PAGE_MAX, cursor } = describeOptions(options)
+  const key = given === undefined ? undefined : keyIn(session, given, namespace)
   const partition = limitPartition(name, session.settings)
   const { result } = await session.runIn(partition, 'describeLimit', { name, key, limit, cursor })
   const { limit: found, keys, holders, cursor: next, at } = unwrap(result)
-  return { ...summarise(found), keys, holders, cursor: encode(next), at }
+  const named = keys.map((usage) => ({ ...usage, ...parseStoredKey(usage.key) }))
+  return { ...summarise(found), keys: named, holders, cursor: cursorOf(byUse, next), at }
+}
+
+/** Limits whose use is read together, and the busiest keys of each. */
+const SUMMARY_MAX = 100
+const SUMMARY_KEYS_MAX = 50
+
+/** How full a limit is, by its 50 busiest keys. */
+export interface LimitUse {
+  readonly name: string
+  /** The most permits of one key. */
+  readonly concurrency: number | undefined
+  /** The weight of one key that may start in the window. */
+  readonly rate: number | undefined
+  /** Permits that are held, of all these keys. */
+  readonly held: number
+  /** The weight in the window, of all these keys. */
+  readonly used: number
+  /** What the fullest of these keys still grants: none while it is held back. Absent if the limit has no terms. */
+  readonly room: number | undefined
+  /** Keys that work waits for. */
+  readonly waitingKeys: number
+}
+
+/** Returns the use of the first 100 limits, for metrics: keys may be many. None on a store of a lower level. */
+export async function readUses(session: Session): Promise<LimitUse[]> {
+  if (session.batcher.store.level < ADMISSION_LEVEL) return []
+  const limits = (await listLimits(session)).slice(0, SUMMARY_MAX)
+  const uses = limits.map(async ({ name, concurrency, rate }): Promise<LimitUse[]> => {
+    const input = { name, limit: SUMMARY_KEYS_MAX }
+    const { result } = await session.runIn(limitPartition(name, session.settings), 'describeLimit', input)
+    // It was deleted meanwhile.
+    if (result.kind === 'refused') return []
+    const { keys } = result
+    const terms = [concurrency, rate?.count].filter((term) => term !== undefined)
+    const rooms = keys.map(({ next }) => (next?.afterMs === 0 ? next.permits : 0))
+    return [
+      {
+        name,
+        concurrency,
+        rate: rate?.count,
+        held: keys.reduce((sum, { held }) => sum + held, 0),
+        used: keys.reduce((sum, { used }) => sum + used, 0),
+        room: terms.length === 0 ? undefined : Math.min(...terms, ...rooms),
+        waitingKeys: keys.filter(({ waitingPartitions }) => waitingPartitions > 0).length,
+      },
+    ]
+  })
+  return (await Promise.all(uses)).flat()
+}
+
+/** Returns a key of a namespace, that of the session unless given, as the store has it. */
+export function keyIn(session: Session, key: string, wanted: string | undefined): string {
+  return storedKey({ namespace: session.listed(wanted) ?? session.namespace, key })
 }
 
 function summarise({
@@ -92,18 +158,4 @@ function summarise({
   changeReason,
 }: Limit): LimitInfo {
   return { name: id, rate, concurrency, version, createdAt, changedAt, changedBy, reason: changeReason }
-}
-
-const CURSOR_FORM = /^g1\.(\d{1,2})\.([A-Za-z0-9_-]+)$/
-
-/** Scores are zero or negative. */
-function encode(position: Position | undefined): string | undefined {
-  if (position?.id === undefined) return undefined
-  return `g1.${-position.score}.${Buffer.from(position.id).toString('base64url')}`
-}
-
-function decode(cursor: unknown): Position {
-  const match = typeof cursor === 'string' ? CURSOR_FORM.exec(cursor) : null
-  if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-  return { score: 0 - Number(match[1]), id: Buffer.from(match[2] ?? '', 'base64url').toString() }
 }

@@ -1,6 +1,7 @@
 /** Formats why a limit or a budget blocks an execution: which key, how full it is, how many are ahead, and when it has room. */
 import { exhaustedOf, isBudgetId, laneOfLimit, nameInBudgetId, nextReset } from '../../kernel/index.ts'
 import type { Account, Budget, Instant, KeyUsage, Limit, LimitBlock, LimitCause } from '../../kernel/index.ts'
+import { keyText, namespaceText } from './limit-keys.ts'
 
 /** The limit that blocks an execution, as it is now. */
 export interface BlockingLimit {
@@ -21,7 +22,7 @@ export interface BlockingBudget {
 export function limitText(since: Instant, block: LimitBlock, now: BlockingLimit | BlockingBudget | undefined): string {
   const { limit, key, ahead, aheadLimit, until } = block
   const plain = nameText(limit)
-  const name = key === '' ? plain : `${plain} with the key '${key}'`
+  const name = `${plain}${keyText(key)}`
   const before = ahead >= aheadLimit ? `At least ${ahead} executions are` : aheadText(ahead)
   const [cause, next] =
     now === undefined
@@ -50,7 +51,7 @@ function budgetText({ budget, account, at }: BlockingBudget): [string, string] {
 
 function nameText(limit: string): string {
   const lane = laneOfLimit(limit)
-  if (lane !== undefined) return `the limit of lane '${lane}'`
+  if (lane !== undefined) return `the limit of lane '${lane.lane}'${namespaceText(lane.namespace)}`
   return isBudgetId(limit) ? `the budget '${nameInBudgetId(limit)}'` : `the limit '${limit}'`
 }
 

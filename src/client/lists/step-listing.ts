@@ -18,8 +18,10 @@ import type {
 import type { ChildSummary } from '../executions/description.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import type { Session } from '../session.ts'
-import { decodeValue } from '../checks/payload.ts'
+import { decodeShown } from '../checks/payload.ts'
 import { holdersKey } from '../checks/signal-names.ts'
+import { spendingOf } from '../define/budget.ts'
+import type { Spending } from '../define/budget.ts'
 import type { Sender } from '../define/signal-wait.ts'
 import { onTimeoutOf } from '../define/wait-options.ts'
 import type { OnTimeout } from '../define/wait-options.ts'
@@ -37,6 +39,8 @@ export interface WaitSummary {
   readonly signals: readonly number[]
   readonly reminderCount: number
   readonly isEscalated: boolean
+  /** Of the question of a budget: what an approval adds to it, by dimension, unless it names other amounts. */
+  readonly asks: Spending | undefined
 }
 
 /** A wait for children. */
@@ -169,7 +173,7 @@ function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly U
     attemptCount: step.attemptCount,
     size: step.size,
     isFinal,
-    value: state.phase === 'completed' ? decodeValue(state.value, blobs[valueBlob ?? -1]) : undefined,
+    value: state.phase === 'completed' ? decodeShown(state.value, blobs[valueBlob ?? -1]) : undefined,
     failure: state.phase === 'failed' || state.phase === 'retrying' ? state.failure : undefined,
     retryAt: state.phase === 'retrying' ? state.until : undefined,
     how: closed?.how,
@@ -204,6 +208,7 @@ function summariseWait({ kind, wait }: Step): WaitSummary | undefined {
     signals: wait.satisfiers,
     reminderCount: wait.reminderCount,
     isEscalated: wait.isEscalated,
+    asks: wait.asks === undefined ? undefined : spendingOf(wait.asks),
   }
 }
 
@@ -222,6 +227,6 @@ function summariseSignal(signal: Signal, bytes: Uint8Array | undefined): SignalS
     effect,
     key: source.type === 'token' ? holdersKey(key, source.identity) : key,
     size: payload?.size ?? 0,
-    value: decodeValue(payload, bytes),
+    value: decodeShown(payload, bytes),
   }
 }

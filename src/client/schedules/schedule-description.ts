@@ -1,7 +1,17 @@
 /** Schedules as programs and operators see them. */
 import { boundariesAfter } from '../../calendar/boundaries.ts'
 import { firingAt } from '../../calendar/firing.ts'
-import type { FiringView, Instant, MissedPolicy, Overlap, Schedule, SkipReason } from '../../kernel/index.ts'
+import { isFlowId } from '../../kernel/index.ts'
+import type {
+  ExecutionId,
+  FiringView,
+  FlowId,
+  Instant,
+  MissedPolicy,
+  Overlap,
+  Schedule,
+  SkipReason,
+} from '../../kernel/index.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 
@@ -14,8 +24,12 @@ export interface ScheduleSummary {
   readonly state: 'active' | 'paused' | 'completed'
   /** Who paused it, since when, and why. */
   readonly pause: { readonly at: Instant; readonly by: string; readonly reason: string | undefined } | undefined
+  /** Whether it starts a task or a flow. */
+  readonly starts: 'task' | 'flow'
+  /** The name of the task or of the flow. */
   readonly task: string
-  readonly lane: string
+  /** That of its task. Each node of a flow has its own. */
+  readonly lane: string | undefined
   readonly tags: Tags
   readonly cron: string | undefined
   readonly timeZone: string | undefined
@@ -30,12 +44,19 @@ export interface ScheduleSummary {
   /** Boundaries that wait for the end of an earlier execution. */
   readonly waitingCount: number
   readonly firedCount: number
-  /** The latest execution that it has created. */
-  readonly fired: Schedule['fired']
+  /** The latest execution or flow that it has created. */
+  readonly fired: Fired | undefined
   /** The latest boundary that did not fire, and why. */
   readonly skipped: { readonly at: Instant; readonly skippedAt: Instant; readonly reason: SkipReason } | undefined
   readonly createdAt: Instant
   readonly changedAt: Instant
+}
+
+export interface Fired {
+  readonly at: Instant
+  readonly firedAt: Instant
+  readonly executionId: ExecutionId | undefined
+  readonly flowId: FlowId | undefined
 }
 
 /** A boundary to come: the boundary, and when it fires with its jitter. */
@@ -46,7 +67,7 @@ export interface NextFiring {
 
 export interface ScheduleDescription extends ScheduleSummary {
   readonly next: readonly NextFiring[]
-  /** The latest executions, oldest first, with their states. */
+  /** The latest executions or flows, oldest first, with their states. */
   readonly latest: readonly FiringView[]
   /** One or two sentences: when it fires next, or why it does not. */
   readonly text: string
@@ -62,8 +83,9 @@ export function summariseSchedule(schedule: Schedule): ScheduleSummary {
     owner: schedule.owner,
     state,
     pause,
+    starts: schedule.flow === undefined ? 'task' : 'flow',
     task: work.task,
-    lane: work.lane,
+    lane: schedule.flow === undefined ? work.lane : undefined,
     tags: tagsToObject(work.tags),
     cron: timing.cron,
     timeZone: timing.timeZone,
@@ -76,11 +98,17 @@ export function summariseSchedule(schedule: Schedule): ScheduleSummary {
     nextAt: state === 'active' ? next?.fireAt : undefined,
     waitingCount: schedule.waiting.length,
     firedCount: schedule.firedCount,
-    fired,
+    fired: fired && firedOf(fired),
     skipped: schedule.skipped,
     createdAt: schedule.createdAt,
     changedAt: schedule.changedAt,
   }
+}
+
+function firedOf({ at, firedAt, executionId: id }: NonNullable<Schedule['fired']>): Fired {
+  const isFlow = isFlowId(id)
+  const executionId = isFlow ? undefined : (id as ExecutionId)
+  return { at, firedAt, executionId, flowId: isFlow ? (id as FlowId) : undefined }
 }
 
 function isOver({ isComplete, planned, waiting }: Schedule): boolean {
@@ -144,7 +172,7 @@ function explain(
   if (state === 'completed') return 'It does not fire any more: no boundary is left before its end.'
   const running = latest.find(({ outcome }) => outcome === undefined)
   if (waiting.length > 0 && running !== undefined) {
-    return `Its firing of ${instant(waiting[0]?.at ?? 0)} waits for the end of execution ${running.executionId}.`
+    return `Its firing of ${instant(waiting[0]?.at ?? 0)} waits for the end of ${running.flowId === undefined ? `execution ${running.executionId}` : `flow ${running.flowId}`}.`
   }
   const isLaterSkip = skipped !== undefined && (fired === undefined || skipped.skippedAt >= fired.firedAt)
   const past = isLaterSkip ? ` The boundary of ${instant(skipped.at)} did not fire: ${skipTexts[skipped.reason]}.` : ''

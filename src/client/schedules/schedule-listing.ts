@@ -1,13 +1,12 @@
 /** Lists the schedules of all partitions by name. */
 import { SCHEDULE_PAGE_MAX } from '../../kernel/index.ts'
-import type { Position } from '../../kernel/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { executionPartition } from '../../stores/store.ts'
 import { shape } from '../../options/shape.ts'
 import { checkNamespace, checkPrincipal } from '../checks/names.ts'
 import { mergePages, pageOptions } from '../lists/merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from '../lists/merged-pages.ts'
 import type { Session } from '../session.ts'
+import { idCursor } from '../transport/id-cursor.ts'
 import { summariseSchedule } from './schedule-description.ts'
 import type { ScheduleSummary } from './schedule-description.ts'
 import { refuseLowLevel } from './schedule-place.ts'
@@ -51,17 +50,13 @@ export async function listSchedules(session: Session, options: ListSchedulesOpti
   return { items: page.items.map(({ id: _id, ...summary }) => summary), cursor: page.cursor }
 }
 
-const CURSOR_FORM = /^s1\.([A-Za-z0-9_-]+)$/
+const names = idCursor('s1')
 
 /** By namespace and name, whatever their age. */
 const byName: ListOrder = {
   compare: (a, b) => compareText(a.id ?? '', b.id ?? ''),
-  encode: ({ id = '' }) => `s1.${Buffer.from(id).toString('base64url')}`,
-  decode: (cursor): Position => {
-    const match = typeof cursor === 'string' ? CURSOR_FORM.exec(cursor) : null
-    if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-    return { score: 0, id: Buffer.from(match[1] ?? '', 'base64url').toString() }
-  },
+  encode: ({ id = '' }) => names.encode(id),
+  decode: (cursor) => ({ score: 0, id: names.decode(cursor) }),
 }
 
 function compareText(a: string, b: string): number {

@@ -1,16 +1,20 @@
 /** The calls of a client that read streams. Readers of one execution share a source. */
 import type { ExecutionId, Instant } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { boolean, shape } from '../../options/shape.ts'
+import { boolean, oneOf, shape } from '../../options/shape.ts'
 import { checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { FrameSchemas } from '../define/frames.ts'
 import type { Session } from '../session.ts'
 import { readFrames } from './read-frames.ts'
 import type { FrameItem, FramesOptions } from './read-frames.ts'
+import { unreadable } from '../../stores/opened-value.ts'
 import { isObject } from './merge-patch.ts'
 import type { JsonObject } from './merge-patch.ts'
-import { StreamSource, readStream } from './stream-source.ts'
-import type { DecodedPage } from './stream-source.ts'
+import { logLevels } from './log-line.ts'
+import { readLogs } from './read-logs.ts'
+import type { LogItem, LogsOptions } from './read-logs.ts'
+import { StreamSource, readLog, readStream } from './stream-source.ts'
+import type { DecodedPage, StreamReader } from './stream-source.ts'
 
 /** A version of the summary of an execution. */
 export interface Summary {
@@ -35,9 +39,16 @@ export const framesOptions = shape<FramesOptions>()("{ from: frame.cursor, name:
   signal: checkSignal,
 })
 
+export const logsOptions = shape<LogsOptions>()("{ level: 'warn', follow: false }", {
+  from: checkCursor,
+  level: oneOf(logLevels),
+  follow: boolean,
+  signal: checkSignal,
+})
+
 function checkCursor(from: unknown, field: string): string {
   if (typeof from === 'string') return from
-  throw invalidInput(field, `${field} is ${show(from)}, but must be the cursor of a frame.`)
+  throw invalidInput(field, `${field} is ${show(from)}, but must be a cursor.`)
 }
 
 function checkName(name: unknown, field: string): string {
@@ -50,6 +61,7 @@ export class Streams {
   /** Aborts when the client is closed. */
   readonly #closed: AbortSignal
   readonly #sources = new Map<ExecutionId, StreamSource>()
+  readonly #logs = new Map<ExecutionId, StreamSource>()
 
   constructor(session: Session, closed: AbortSignal) {
     this.#session = session
@@ -69,6 +81,20 @@ export class Streams {
       signal: this.#until(signal),
     }
     return readFrames(reading, from)
+  }
+
+  logs(
+    id: ExecutionId,
+    { from, level = 'debug', follow = true, signal }: LogsOptions,
+  ): AsyncGenerator<LogItem, void, undefined> {
+    const reading = {
+      sourceOf: () => this.#shared(this.#logs, readLog, id),
+      schemas: {},
+      name: undefined,
+      isFollowing: follow,
+      signal: this.#until(signal),
+    }
+    return readLogs(readFrames(reading, from), level)
   }
 
   async summary(id: ExecutionId): Promise<Summary | undefined> {
@@ -103,10 +129,14 @@ export class Streams {
   }
 
   #sourceOf(id: ExecutionId): StreamSource {
-    let source = this.#sources.get(id)
+    return this.#shared(this.#sources, readStream, id)
+  }
+
+  #shared(sources: Map<ExecutionId, StreamSource>, reader: StreamReader, id: ExecutionId): StreamSource {
+    let source = sources.get(id)
     if (source === undefined) {
-      source = new StreamSource(this.#session, id, () => this.#sources.delete(id))
-      this.#sources.set(id, source)
+      source = new StreamSource(this.#session, id, reader, () => sources.delete(id))
+      sources.set(id, source)
     }
     return source
   }
@@ -118,11 +148,20 @@ export class Streams {
 
 function summaryIn({ summary, summaryBytes }: DecodedPage): Summary | undefined {
   if (summary === undefined || summaryBytes === undefined) return undefined
-  return { document: readDocument(summaryBytes), version: summary.version, attempt: summary.attempt, at: summary.at }
+  const document = shownDocument(summaryBytes)
+  return { document, version: summary.version, attempt: summary.attempt, at: summary.at }
+}
+
+/** Returns a marked document for a summary that this process cannot read. */
+function shownDocument(bytes: Uint8Array): JsonObject {
+  const problem = unreadable(bytes)
+  return problem === undefined ? readDocument(bytes) : { sealed: problem.code }
 }
 
 /** Throws `corruption` if the bytes are no JSON object. */
 export function readDocument(bytes: Uint8Array): JsonObject {
+  const problem = unreadable(bytes)
+  if (problem !== undefined) throw problem
   let document: unknown
   try {
     document = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))

@@ -5,9 +5,10 @@
 import type { ExecutionId, FramesPage } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { EVENT_SWEEP_MS } from '../../stores/store.ts'
 import type { Wake } from '../../stores/store.ts'
+import { SealedValue, unreadable } from '../../stores/opened-value.ts'
 import type { Session } from '../session.ts'
-import { EVENT_SWEEP_MS } from '../events/event-reader.ts'
 import { partitionOf } from '../transport/ids.ts'
 import { isFullChunk, unpackFrames } from './frame-codec.ts'
 import type { UnpackedFrame } from './frame-codec.ts'
@@ -36,12 +37,16 @@ export interface StreamPlace {
   readonly summaryAfter?: number | undefined
 }
 
+/** Reads a stream of an execution from a place on. */
+export type StreamReader = (session: Session, id: ExecutionId, place: StreamPlace) => Promise<DecodedPage>
+
 /** Pages that are kept for other readers at the same position. */
 const KEPT_PAGES_MAX = 8
 
 export class StreamSource {
   readonly id: ExecutionId
   readonly #session: Session
+  readonly #reader: StreamReader
   readonly #onUnused: () => void
   readonly #stopListening: () => void
   #readerCount = 0
@@ -51,9 +56,10 @@ export class StreamSource {
   #waiting = new Set<() => void>()
   #sweep: Timer | undefined
 
-  constructor(session: Session, id: ExecutionId, onUnused: () => void) {
+  constructor(session: Session, id: ExecutionId, reader: StreamReader, onUnused: () => void) {
     this.id = id
     this.#session = session
+    this.#reader = reader
     this.#onUnused = onUnused
     const partition = partitionOf(id)
     this.#stopListening = session.batcher.store.onWake(
@@ -82,7 +88,7 @@ export class StreamSource {
     const known = this.#pages.get(key)
     if (known !== undefined) return known
     if (this.#pages.size >= KEPT_PAGES_MAX) this.#pages.clear()
-    const page = readStream(this.#session, this.id, place)
+    const page = this.#reader(this.#session, this.id, place)
     this.#pages.set(key, page)
     // A failure is reported to the readers that share it, and not kept.
     page.catch(() => this.#pages.delete(key))
@@ -134,6 +140,22 @@ export async function readStream(session: Session, id: ExecutionId, place: Strea
   }
 }
 
+/** Reads the log lines as they are now: the durable frames of a stream of their own. */
+export async function readLog(session: Session, id: ExecutionId, { chunk = 1 }: StreamPlace): Promise<DecodedPage> {
+  const { result, blobs } = await session.run(id, 'readLogLines', { executionId: id, chunk })
+  if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+  const chunks = result.chunks.map((view) => decodeChunk(view.chunk, blobs[view.framesBlob ?? -1]))
+  return {
+    ...result,
+    kind: 'frames',
+    chunks,
+    live: undefined,
+    liveFrames: [],
+    summary: undefined,
+    summaryBytes: undefined,
+  }
+}
+
 /** Whether an execution may have new frames or signals, or may have started or ended. */
 export function concerns({ grown, growth, hasEvents }: Wake, id: ExecutionId): boolean {
   if (grown?.includes(id) === true) return true
@@ -146,8 +168,17 @@ function decodeChunk(chunk: FramesPage['chunks'][number]['chunk'], bytes: Uint8A
   return { number, attempt, first, at, count, frames, isFull: isFullChunk(chunk) }
 }
 
+/** Frames of a chunk that this process cannot read have no name. */
+function sealedFrame(problem: EngineError): UnpackedFrame {
+  return { name: SEALED_NAME, delayMs: 0, before: 0, value: new SealedValue(problem) }
+}
+
+const SEALED_NAME = 'sealed'
+
 /** Damaged bytes are like lost ones: the reader gets a mark for the gap. */
 function tryUnpack(bytes: Uint8Array, count: number, isLive: boolean): UnpackedFrame[] | undefined {
+  const problem = unreadable(bytes)
+  if (problem !== undefined) return Array.from({ length: count }, () => sealedFrame(problem))
   try {
     return unpackFrames(bytes, count, isLive)
   } catch (error) {

@@ -6,7 +6,7 @@
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { KeyRing, isSameRing, revealRing } from './key-ring.ts'
+import { KeyRing, isSameRing, mintKey, revealRing } from './key-ring.ts'
 import type { KeySource } from './key-ring.ts'
 import { parsePrivateJson, privateFileVersion, readPrivateFile } from './private-file.ts'
 import type { PrivateFileErrors, PrivateText } from './private-file.ts'
@@ -64,6 +64,25 @@ export class KeyFile implements KeySource {
     }
     if (now - this.#confirmedAt > KEY_RING_STALE_MAX_MS) throw this.#stale()
     return this.#ring
+  }
+
+  /** Other processes read the new key within a second. */
+  async rotateStored(graceMs: number, runtime: Runtime): Promise<KeyRing> {
+    const now = runtime.now()
+    const ring = await changeKeyFile(this.#file, runtime, (present) =>
+      present === undefined ? KeyRing.begin(now) : present.rotate(mintKey(now), graceMs, now),
+    )
+    this.#reload(runtime.monotonic())
+    return ring
+  }
+
+  /** Other processes refuse its tokens within a second. */
+  async retireStored(id: string, runtime: Runtime): Promise<KeyRing> {
+    const ring = await changeKeyFile(this.#file, runtime, (present) =>
+      (present ?? readKeyFile(this.#file).ring).retire(id),
+    )
+    this.#reload(runtime.monotonic())
+    return ring
   }
 
   #reload(now: number): void {

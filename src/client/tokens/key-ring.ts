@@ -4,6 +4,7 @@
  */
 import type { Instant } from '../../kernel/index.ts'
 import { secretBytes } from '../../runtime/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { SECRET_MIN_BYTES, Secret } from './secret.ts'
 
@@ -36,6 +37,10 @@ const KEY_FIELDS: Fields<KeyRingDocument['keys'][number]> = { id: true, secret: 
 /** Provides the current ring. Without a ring, nothing can be signed. */
 export interface KeySource {
   ring(): KeyRing | undefined
+  /** Creates a new key that signs from now on. Absent if the ring comes from elsewhere. */
+  rotateStored?(graceMs: number, runtime: Runtime): Promise<KeyRing>
+  /** Removes a key whose tokens are to be refused from now on. Absent if the ring comes from elsewhere. */
+  retireStored?(id: string, runtime: Runtime): Promise<KeyRing>
   /** Reads the ring at its first use, and not when the fabric is created. */
   readonly isLazy?: boolean
 }

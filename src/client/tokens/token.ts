@@ -59,9 +59,25 @@ export interface SealedText {
   readonly sealed: string
 }
 
+/** A key without its secret. */
+export interface KeySummary {
+  readonly id: string
+  readonly createdAt: Instant
+  /** The last moment at which its tokens are valid. The current key has none. */
+  readonly notAfter: Instant | undefined
+  /** Whether it signs. */
+  readonly isCurrent: boolean
+}
+
 export interface TokenSigner {
   /** The current key; undefined if there are no keys, or they could not be read for too long. */
   readonly keyId: string | undefined
+  /** All keys that sign or verify, without their secrets, in order of creation. */
+  keys(): KeySummary[]
+  /** Creates a new key that signs from now on. Tokens of the previous one stay valid for the grace period. */
+  rotate(graceMs: number, runtime: Runtime): Promise<KeySummary[]>
+  /** Removes a key that verifies only. Its tokens are refused from now on. */
+  retire(id: string, runtime: Runtime): Promise<KeySummary[]>
   /** Returns the current key. Throws `signing_keys_missing` or `signing_keys_stale` if nothing can be signed. */
   requireKeyId(): string
   /**
@@ -119,6 +135,22 @@ export class Tokens implements TokenSigner {
       if (error instanceof EngineError && error.code === 'signing_keys_stale') return undefined
       throw error
     }
+  }
+
+  keys(): KeySummary[] {
+    return summarise(this.#source.ring())
+  }
+
+  async rotate(graceMs: number, runtime: Runtime): Promise<KeySummary[]> {
+    this.requireKeyId()
+    if (this.#source.rotateStored === undefined) throw notInFile('rotate')
+    return summarise(await this.#source.rotateStored(graceMs, runtime))
+  }
+
+  async retire(id: string, runtime: Runtime): Promise<KeySummary[]> {
+    this.requireKeyId()
+    if (this.#source.retireStored === undefined) throw notInFile('retire')
+    return summarise(await this.#source.retireStored(id, runtime))
   }
 
   requireKeyId(): string {
@@ -270,4 +302,20 @@ function isText(value: unknown): value is string {
 
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value)
+}
+
+function summarise(ring: KeyRing | undefined): KeySummary[] {
+  if (ring === undefined) return []
+  return ring.keys.map(({ id, createdAt, notAfter }) => ({
+    id,
+    createdAt,
+    notAfter,
+    isCurrent: id === ring.current.id,
+  }))
+}
+
+function notInFile(verb: string): EngineError {
+  return new EngineError('forbidden', {
+    message: `The signing keys are not in a file: ${verb} them where they come from.`,
+  })
 }

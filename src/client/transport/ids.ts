@@ -3,6 +3,7 @@
  * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name; children
  * are in the partition of their parent.
  */
+import { memberIdIn } from '../../calendar/firing.ts'
 import { SEPARATOR, isFlowId, shapingKeyId } from '../../kernel/index.ts'
 import type { ExecutionId, FlowId, ShapingKind } from '../../kernel/index.ts'
 import { derivedUuid } from '../../runtime/index.ts'
@@ -86,7 +87,7 @@ export function flowIdFromKey(namespace: string, key: string, partitionCount: nu
 
 /** Derives a member's id from its flow and node. Deterministic, so that a repeated submit finds the same members. */
 export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
-  return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + storedNodeName(node), 1).uuid}` as ExecutionId
+  return memberIdIn(partitionNumberOf(flowId), flowId, storedNodeName(node))
 }
 
 /**

@@ -14,6 +14,8 @@ export interface DeliveryInput {
   readonly eventId: string
   /** What is signed and sent. */
   readonly body: string
+  /** When its webhook was made: a later one of the same name may have another receiver. Earlier versions left it out. */
+  readonly madeAt?: number | undefined
 }
 
 /** Its tries extend over about a day. */

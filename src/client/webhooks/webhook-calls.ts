@@ -1,13 +1,13 @@
 /** Webhooks as operators and programs manage them. A secret is shown once, when it is made. */
 import { publicStates, webhookId } from '../../kernel/index.ts'
-import type { Consumer, EventFilter, ExecutionId, PublicState, WebhookChange } from '../../kernel/index.ts'
+import type { Consumer, ExecutionId, PublicState, WebhookChange } from '../../kernel/index.ts'
 import { boolean, oneOf, required, shape } from '../../options/shape.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
 import { FABRIC_PREFIX, checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
 import { checkConsumerName } from '../consumers/consumer-options.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
-import { filterChecks, filterOf } from '../events/event-filter.ts'
+import { filterChecks, scopedFilter } from '../events/event-filter.ts'
 import type { EventFilterOptions } from '../events/event-filter.ts'
 import { logStarts } from '../events/log-start.ts'
 import { replayExecution } from '../executions/execution-calls.ts'
@@ -115,8 +115,7 @@ export class WebhookCalls {
     const session = this.#session()
     checkConsumerName(name)
     const { url, disableAfter, allowPrivate = false, ...filter } = webhookOptions(options)
-    const { types, namespace, task, lane, tag } = filterOf(filter)
-    const wanted: EventFilter = { types, namespace: session.listed(namespace), task, lane, tag }
+    const wanted = scopedFilter(session, filter)
     const id = webhookId(session.namespace, name)
     const target = checkTarget(url, allowPrivate)
     const others = await readWebhooks(session, session.namespace)
@@ -162,7 +161,7 @@ export class WebhookCalls {
     return { secret: text }
   }
 
-  /** Stops deliveries. Events wait in the log, for as long as it keeps them. */
+  /** Stops deliveries: those that come up fail. After some seconds events wait in the log, for as long as it keeps them. */
   async disable(name: string, options: HoldWebhookOptions = {}): Promise<WebhookSummary> {
     const { by = CLIENT, reason } = holdOptions(options)
     const { consumer } = await this.#change(name, { kind: 'disable', by, reason })

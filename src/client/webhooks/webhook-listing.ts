@@ -1,7 +1,6 @@
 /** Reads webhooks, and describes them without their secrets. */
 import type { Consumer } from '../../kernel/index.ts'
-import { STORE_PARTITION } from '../../stores/partitions.ts'
-import { describeConsumer } from '../consumers/consumer-listing.ts'
+import { describeConsumer, readConsumers } from '../consumers/consumer-listing.ts'
 import type { ConsumerSummary } from '../consumers/consumer-listing.ts'
 import type { Session } from '../session.ts'
 
@@ -19,20 +18,8 @@ export interface WebhookSummary extends Pick<
   readonly secrets: readonly { readonly createdAt: number; readonly until: number | undefined }[]
 }
 
-/** Pages that are read, of 20 webhooks each. */
-const PAGES_MAX = 50
-
 export async function readWebhooks(session: Session, namespace: string | undefined): Promise<Consumer[]> {
-  const found: Consumer[] = []
-  let cursor: string | undefined
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const input = { namespace, cursor, webhooks: true }
-    const { result } = await session.runIn(STORE_PARTITION, 'listConsumers', input)
-    found.push(...result.consumers)
-    cursor = result.cursor
-    if (cursor === undefined) break
-  }
-  return found
+  return await readConsumers(session, { namespace, webhooks: true })
 }
 
 export async function summariseWebhook(session: Session, consumer: Consumer): Promise<WebhookSummary> {

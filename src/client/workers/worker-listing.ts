@@ -1,11 +1,11 @@
 /** Lists the workers that are registered in the store, as operators and programs may see them. */
-import { EngineError } from '../../kernel/engine-error.ts'
 import { LIST_PAGE_MAX } from '../../kernel/index.ts'
 import type { Instant, Worker } from '../../kernel/index.ts'
 import { shape, wholeNumber } from '../../options/shape.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
 import { checkNamespace } from '../checks/names.ts'
 import type { Session } from '../session.ts'
+import { idCursor } from '../transport/id-cursor.ts'
 
 export interface WorkerInfo {
   /** One process. Leases and events name it. */
@@ -30,7 +30,7 @@ export interface WorkerInfo {
   readonly running: number
   readonly host: string
   readonly pid: number
-  /** The version of the library. */
+  /** The version of the library; of the program of a worker over HTTP. */
   readonly version: string
   readonly startedAt: Instant
   readonly heartbeatAt: Instant
@@ -52,18 +52,20 @@ export interface WorkerPage {
   readonly cursor: string | undefined
 }
 
+const byInstance = idCursor('k1')
+
 const listOptions = shape<ListWorkersOptions>()('{ limit: 20 }', {
   limit: wholeNumber(1, LIST_PAGE_MAX),
-  cursor: checkCursor,
+  cursor: byInstance.decode,
   namespace: checkNamespace,
 })
 
 /** Lists workers in the order of their instance ids. */
 export async function listWorkers(session: Session, options: ListWorkersOptions): Promise<WorkerPage> {
   const { limit = LIST_PAGE_MAX, cursor, namespace } = listOptions(options)
-  const input = { limit, namespace: session.listed(namespace), cursor: decode(cursor) }
+  const input = { limit, namespace: session.listed(namespace), cursor }
   const { result } = await session.runIn(STORE_PARTITION, 'listWorkers', input)
-  return { items: result.workers.map(summarise), cursor: encode(result.cursor) }
+  return { items: result.workers.map(summarise), cursor: result.cursor && byInstance.encode(result.cursor) }
 }
 
 function summarise(worker: Worker): WorkerInfo {
@@ -87,20 +89,4 @@ function summarise(worker: Worker): WorkerInfo {
     heartbeatAt,
     drain,
   }
-}
-
-const CURSOR_MARK = 'k1.'
-const CURSOR_FORM = /^k1\.[A-Za-z0-9_-]+$/
-
-function encode(instanceId: string | undefined): string | undefined {
-  return instanceId === undefined ? undefined : `${CURSOR_MARK}${Buffer.from(instanceId).toString('base64url')}`
-}
-
-function checkCursor(cursor: unknown): string {
-  if (typeof cursor === 'string' && CURSOR_FORM.test(cursor)) return cursor
-  throw new EngineError('invalid_cursor', { field: 'cursor' })
-}
-
-function decode(cursor: string | undefined): string | undefined {
-  return cursor === undefined ? undefined : Buffer.from(cursor.slice(CURSOR_MARK.length), 'base64url').toString()
 }

@@ -5,7 +5,7 @@ import { Batcher } from '../../stores/batcher.ts'
 import type { Partition, Store } from '../../stores/store.ts'
 import { createWorld, recordingLog, storeWith, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
-import { Duties, RENEW_EVERY_MS } from './duties.ts'
+import { Duties, RENEWALS_PER_LOOK, RENEW_EVERY_MS } from './duties.ts'
 import { metricsRegistry } from '../../runtime/metrics.ts'
 import { Runner } from './runner.ts'
 import { scanner } from './scanner.ts'
@@ -13,6 +13,7 @@ import type { Scanner } from './scanner.ts'
 
 const ALL: readonly Partition[] = ['fp:0', 'fp:1', 'fp:2', 'q:0', 'm:0']
 const FIRST_MS = 1
+const LOOK_EVERY_MS = RENEWALS_PER_LOOK * RENEW_EVERY_MS
 
 /** A world with three execution partitions. */
 const createStore = () => createWorld(3)
@@ -90,6 +91,48 @@ describe('the share of an engine', () => {
     await world.runtime.advance(DUTY_TTL_MS + RENEW_EVERY_MS)
 
     expect(other.held()).toEqual(ALL)
+  })
+
+  test('is nothing for an engine beyond the number of partitions, which asks seldom until one is free', async () => {
+    const world = createStore()
+    const holders = ALL.map(() => engine(world))
+    await world.runtime.advance(RENEW_EVERY_MS)
+    let calls = 0
+    const store = storeWith(world.store, {
+      run: (partition, list) => {
+        calls += 1
+        return world.store.run(partition, list)
+      },
+    })
+    await using spare = engine(world, store)
+    await world.runtime.advance(10 * LOOK_EVERY_MS)
+
+    expect([spare.held(), calls]).toEqual([[], 11])
+
+    for (const holder of holders) await holder[Symbol.asyncDispose]()
+    await world.runtime.advance(LOOK_EVERY_MS)
+    expect(spare.held()).toEqual(ALL)
+  })
+
+  test('of an engine without partitions is asked for again soon if a look fails', async () => {
+    const world = createStore()
+    const holders = ALL.map(() => engine(world))
+    await world.runtime.advance(RENEW_EVERY_MS)
+    const { store, fail } = unsteady(world)
+    await using spare = engine(world, store)
+    await world.runtime.advance(FIRST_MS)
+    fail(new EngineError('store_unavailable'))
+    for (const holder of holders) await holder[Symbol.asyncDispose]()
+
+    await world.runtime.advance(LOOK_EVERY_MS)
+    expect(spare.held()).toEqual([])
+    expect(spare.log.lines.map(({ level }) => level)).toEqual(['warn'])
+    fail(undefined)
+    await world.runtime.advance(RENEW_EVERY_MS)
+
+    // Known from an answer, not from the end of the share.
+    expect(spare.held()).toEqual(ALL)
+    expect((await world.store.dump('m:0')).records).toMatchObject([{ type: 'duties', engines: [{ partitions: ALL }] }])
   })
 
   test('is kept for as long as it is valid while the store is away, and is everything after that', async () => {

@@ -4,7 +4,7 @@
  * partition: before the first answer, on a store of a lower level, or if the store does not answer for longer than the share.
  */
 import { DUTY_TTL_MS } from '../../kernel/index.ts'
-import { errorFields, sleep } from '../../runtime/index.ts'
+import { endWithin, errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
@@ -20,6 +20,12 @@ import type { Task } from './supervisor.ts'
 const RENEWALS_PER_TTL = 3
 /** The least interval of renewals. */
 export const RENEW_EVERY_MS = DUTY_TTL_MS / RENEWALS_PER_TTL
+/**
+ * An engine without partitions, because the store has fewer of them than engines, looks seldom for one that became free. Such a look
+ * writes nothing. If an engine with a share vanishes, the other engines with shares divide its partitions. So a look matters only
+ * once all of them have vanished.
+ */
+export const RENEWALS_PER_LOOK = 9
 /** How long a closing engine tries to give its share back. */
 const LEAVE_LIMIT_MS = 1_000
 
@@ -42,8 +48,8 @@ export class Duties implements Task {
   readonly #engineId: string
   readonly #partitions: readonly Partition[]
   readonly #renewEveryMs: number
-  /** `until` is an instant of the monotonic clock. */
-  #share: { readonly partitions: ReadonlySet<string>; readonly until: number } | undefined
+  /** `askAt` and `until` are instants of the monotonic clock. */
+  #share: { readonly partitions: ReadonlySet<string>; readonly askAt: number; readonly until: number } | undefined
   #isRenewing = false
   #isFailing = false
 
@@ -67,13 +73,12 @@ export class Duties implements Task {
   /** Renews until the signal aborts, then gives the share back. A call that is not answered does not delay the end. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      void this.#renew()
+      // A call that has failed is repeated at the next turn, because it has set no later time.
+      if (this.#runtime.monotonic() >= (this.#share?.askAt ?? 0)) void this.#renew()
       await sleep(this.#runtime, this.#renewEveryMs, signal)
     }
     if (this.#share === undefined) return
-    const left = new AbortController()
-    void this.#leave().finally(() => left.abort())
-    await sleep(this.#runtime, LEAVE_LIMIT_MS, left.signal)
+    await endWithin(this.#runtime, LEAVE_LIMIT_MS, this.#leave())
   }
 
   async #renew(): Promise<void> {
@@ -84,7 +89,9 @@ export class Duties implements Task {
     try {
       const input = { engineId: this.#engineId, ttlMs, partitions: this.#partitions }
       const { result } = await this.#batcher.run(STORE_PARTITION, 'renewDuties', input)
-      this.#share = { partitions: new Set(result.partitions), until: sentAt + ttlMs }
+      const partitions = new Set(result.partitions)
+      const restsMs = partitions.size === 0 ? RENEWALS_PER_LOOK * this.#renewEveryMs : 0
+      this.#share = { partitions, askAt: sentAt + restsMs, until: sentAt + restsMs + ttlMs }
       this.#health.answered(STORE_PARTITION)
       this.#isFailing = false
     } catch (error) {

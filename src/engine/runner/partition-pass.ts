@@ -12,6 +12,8 @@ export interface PassInput<Cursor> {
   readonly filter: TenantFilter | undefined
   /** The cursor at which the previous pass stopped. */
   readonly from: Cursor | undefined
+  /** The number of examined items after which the pass stops. */
+  readonly examinedMax: number
   readonly runtime: Runtime
   readonly log: Log
   readonly signal: AbortSignal
@@ -37,39 +39,76 @@ export interface PartitionPass<Cursor> {
 
 export async function passOver<Cursor>(
   scanner: Scanner<string, Cursor>,
-  { partition, tracker, filter, from, runtime, log, signal }: PassInput<Cursor>,
+  input: PassInput<Cursor>,
 ): Promise<PartitionPass<Cursor>> {
+  const afterwards: (() => Promise<void>)[] = []
+  const { pass, isWhole } = await takeSteps(scanner, input, afterwards)
+  const ends = await Promise.allSettled(afterwards.map((work) => work()))
+  for (const end of ends) {
+    if (end.status === 'fulfilled') continue
+    pass.errors += 1
+    if (!isOfItem(end.reason, input, [])) pass.failure ??= { cause: end.reason }
+  }
+  if (isWhole) input.tracker.forgetRecovered(input.partition.name)
+  return pass
+}
+
+interface Steps<Cursor> {
+  readonly pass: PartitionPass<Cursor>
+  /** Whether they have covered the partition from its beginning to its end. */
+  readonly isWhole: boolean
+}
+
+async function takeSteps<Cursor>(
+  scanner: Scanner<string, Cursor>,
+  input: PassInput<Cursor>,
+  afterwards: (() => Promise<void>)[],
+): Promise<Steps<Cursor>> {
+  const { partition, tracker, filter, from, examinedMax, runtime, log, signal } = input
   const pass = emptyPass(from)
   let hasAnswered = false
   let examined = 0
-  for (let step = 0; step < scanner.stepsPerPass && examined < scanner.examinedPerPass && !signal.aborted; step++) {
+  for (let step = 0; step < scanner.stepsPerPass && examined < examinedMax && !signal.aborted; step++) {
     const skip = tracker.skipped(partition.name)
     let result: ScanResult<Cursor>
     try {
       result = await scanner.scan(partition, { filter, skip, from: pass.next, seed: randomSeed(runtime), log })
     } catch (error) {
       pass.errors += 1
-      const item = itemAtFault(error)
-      // An item that fails although it was to be skipped blocks the pass.
-      if (item === undefined || skip.includes(item)) return { ...pass, failure: { cause: error } }
-      log.debug(
-        { partition: partition.name, item, error: String(error) },
-        'could not process an item; skipping it until the next cycle',
-      )
-      tracker.failed(partition.name, item)
+      if (!isOfItem(error, input, skip)) return { pass: { ...pass, failure: { cause: error } }, isWhole: false }
       continue
     }
     hasAnswered = true
     examined += result.examined ?? 0
     take(pass, result)
-    tracker.succeeded(partition.name, result.items ?? [])
-    if (result.next === undefined) {
-      if (from === undefined) tracker.forgetRecovered(partition.name)
-      return pass
+    const { afterwards: later, items = [] } = result
+    if (later === undefined) tracker.succeeded(partition.name, items)
+    else {
+      afterwards.push(async () => {
+        await later()
+        tracker.succeeded(partition.name, items)
+      })
     }
+    if (result.next === undefined) return { pass, isWhole: from === undefined }
   }
   // A step that returned made progress. So did a step that failed on an item, as long as the tracker has room for it.
-  return { ...pass, hasMore: hasAnswered || !tracker.isFull }
+  return { pass: { ...pass, hasMore: hasAnswered || !tracker.isFull }, isWhole: false }
+}
+
+/** Whether the error names an item, which is then skipped until the next cycle. One that fails although it was to be skipped blocks the pass. */
+function isOfItem<Cursor>(
+  error: unknown,
+  { partition, tracker, log }: PassInput<Cursor>,
+  skip: readonly string[],
+): boolean {
+  const item = itemAtFault(error)
+  if (item === undefined || skip.includes(item)) return false
+  log.debug(
+    { partition: partition.name, item, error: String(error) },
+    'could not process an item; skipping it until the next cycle',
+  )
+  tracker.failed(partition.name, item)
+  return true
 }
 
 function emptyPass<Cursor>(from: Cursor | undefined): PartitionPass<Cursor> {

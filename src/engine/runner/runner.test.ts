@@ -7,10 +7,11 @@ import { createWorld, storeWith, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
 import { TRACKED_ITEMS_MAX } from './failure-tracker.ts'
 import { metricsRegistry } from '../../runtime/metrics.ts'
-import { PARTITIONS_AT_ONCE, Runner, UNKNOWN_CHANGE_MS } from './runner.ts'
+import { Runner, UNKNOWN_CHANGE_MS } from './runner.ts'
 import { scanner } from './scanner.ts'
 import type { ScanContext, ScanResult, Scanner } from './scanner.ts'
 import { INTERVAL_JITTER, LEAST_PAUSE_MS } from './schedule.ts'
+import { PARTITIONS_AT_ONCE } from './visits.ts'
 import { due } from '../scanners/due.ts'
 
 const NOTHING: ScanResult<never> = { counts: {} }
@@ -259,6 +260,85 @@ describe('more than one step', () => {
 
     expect(running.runner.status().cycleCount).toBe(1)
     expect(visits.map((visit) => visit.context.from)).toEqual([undefined, 1, 2])
+  })
+
+  test('a partition that answers slowly delays neither the timers of others nor its own wake-ups', async () => {
+    const world = createWorld(3)
+    const seen: { readonly partition: Partition; readonly at: number }[] = []
+    const SLOW_MS = 1_000
+    let tell: (() => void) | undefined
+    const shared = storeWith(world.store, {
+      onWake: (listener) => {
+        tell = () => listener({ partition: 'fp:0', hasEvents: true })
+        return () => (tell = undefined)
+      },
+    })
+    const start = world.runtime.now()
+    await using running = run(
+      { ...world, batcher: new Batcher(shared, world.runtime) },
+      scanner({
+        name: 'partly slow',
+        everyMs: HOUR_MS,
+        followsTimers: true,
+        scan: async ({ name }) => {
+          const at = world.runtime.now()
+          seen.push({ partition: name, at })
+          if (name === 'fp:0') await sleep(world.runtime, SLOW_MS)
+          return { counts: {}, at, nextDueAt: name === 'fp:1' ? at + 100 : undefined }
+        },
+      }),
+    )
+
+    await world.runtime.advance(150)
+    tell?.()
+    await world.runtime.advance(2 * SLOW_MS)
+
+    const visitsOf = (partition: Partition) =>
+      seen.filter((one) => one.partition === partition).map(({ at }) => at - start)
+    expect(visitsOf('fp:1').slice(0, 5)).toEqual([0, 100, 200, 300, 400])
+    expect(visitsOf('fp:0')).toEqual([0, SLOW_MS + LEAST_PAUSE_MS])
+    expect(visitsOf('fp:2')).toEqual([0])
+    expect(running.runner.status().cycleCount).toBe(1)
+  })
+
+  test('work that can wait runs after the last step of the pass, and its failure is reported', async () => {
+    const world = createWorld()
+    const done: string[] = []
+    const { bind } = visitor({
+      everyMs: HOUR_MS,
+      followsTimers: true,
+      answer: (visit) => {
+        done.push(`step ${visit}`)
+        const afterwards = () => {
+          done.push(`after ${visit}`)
+          return visit === 2 ? Promise.reject(new Error('not planned')) : Promise.resolve()
+        }
+        return { counts: {}, next: visit < 3 ? visit : undefined, afterwards }
+      },
+    })
+    await using running = run(world, bind(world))
+
+    await world.runtime.advance(500)
+
+    expect(done).toEqual(['step 1', 'step 2', 'step 3', 'after 1', 'after 2', 'after 3'])
+    expect(running.runner.status().errorCount).toBe(1)
+    expect(world.log.lines.map(({ level }) => level)).toContain('error')
+  })
+
+  test('an item whose later work keeps failing is skipped for a while, as any other', async () => {
+    const world = createWorld()
+    const afterwards = () => Promise.reject(new EngineError('corruption', { field: 'broken' }))
+    const { visits, bind } = visitor({
+      everyMs: 1_000,
+      followsTimers: true,
+      answer: () => ({ counts: {}, items: ['broken', 'sound'], afterwards }),
+    })
+    await using running = run(world, bind(world))
+
+    await world.runtime.advance(4_000)
+
+    expect(running.runner.status().backoffCount).toBe(1)
+    expect(visits.at(-1)?.context.skip).toEqual(['broken'])
   })
 
   test('a scan that may wait continues in the next cycle', async () => {

@@ -10,8 +10,11 @@ import type { Log, Runtime } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { ADMISSION_LEVEL } from '../../stores/level/store-level.ts'
 import { familyOf, partitionsOf } from '../../stores/partitions.ts'
+import { keepNewest } from '../../stores/keep-newest.ts'
 import { copyLane } from '../../stores/lane-copy.ts'
-import type { Partition, StoreSettings, Wake } from '../../stores/store.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Partition, Wake } from '../../stores/store.ts'
+import { deliverWakes, wakeBlocked } from '../../stores/deliver-wakes.ts'
 import { sweepWorker } from '../../stores/worker-sweep.ts'
 import type { Duties } from './duties.ts'
 import { FailureTracker } from './failure-tracker.ts'
@@ -22,9 +25,9 @@ import { ScanReport } from './scan-report.ts'
 import type { CycleReport } from './scan-report.ts'
 import { Schedule, isQuiet } from './schedule.ts'
 import type { ScannedPartition, Scanner } from './scanner.ts'
+import { Visits } from './visits.ts'
+import { WalkPace } from './walk-pace.ts'
 
-/** The most partitions that one scanner visits concurrently. */
-export const PARTITIONS_AT_ONCE = 8
 /** The delay of a visit after a wake-up that does not name its change. It coalesces bursts of such wake-ups. */
 export const UNKNOWN_CHANGE_MS = 100
 /** The same for a quiet partition. */
@@ -43,6 +46,10 @@ export interface RunnerOptions {
 export interface RunnerStatus {
   readonly cycleCount: number
   readonly lastCycle: CycleReport | undefined
+  /** What it has found and done since it was created, by case. */
+  readonly counts: Readonly<Record<string, number>>
+  /** When the latest cycle that found something began. */
+  readonly foundAt: Instant | undefined
   readonly nextRunAt: Instant
   /** Since the runner was created. */
   readonly errorCount: number
@@ -61,14 +68,20 @@ export class Runner<Cursor> {
   readonly #schedule: Schedule
   readonly #tracker: FailureTracker
   readonly #report: ScanReport
+  readonly #pace: WalkPace
   /** The cursor for the next pass over each partition. */
   readonly #cursors = new Map<Partition, Cursor>()
+  /** Partitions whose latest pass has failed as a whole. */
+  readonly #failed = new Set<Partition>()
   #rest: { readonly until: number; readonly end: () => void } | undefined
+  #isInCycle = false
+  #bug: { readonly cause: unknown } | undefined
 
   constructor(scanner: Scanner<string, Cursor>, options: RunnerOptions) {
     const { batcher, runtime, log, metrics } = options
     this.name = scanner.name
-    this.#scanner = { ...scanner, examinedPerPass: examinedPerPass(scanner, batcher.store.settings) }
+    this.#scanner = scanner
+    this.#pace = new WalkPace(scanner, batcher.store.settings.executionPartitions)
     this.#batcher = batcher
     this.#runtime = runtime
     this.#log = scannerLog(log, scanner.name)
@@ -85,12 +98,25 @@ export class Runner<Cursor> {
   /** Runs until the signal aborts. Contains errors of scans; throws only on a bug of the runner. */
   async run(signal: AbortSignal): Promise<void> {
     const stopListening = this.#listen()
+    const visits = new Visits({
+      visit: (partition) => this.#visit(partition, signal),
+      hasFailed: (partition) => this.#failed.has(partition),
+      onEnd: (partition, isWanted) => {
+        if (isWanted) this.#schedule.visitIn(partition, 0)
+        this.#endRestEarly()
+      },
+    })
+    this.#isInCycle = false
     try {
       await this.#restUntilNext(signal)
-      while (!signal.aborted) {
-        await this.#pass(signal)
+      while (!signal.aborted && this.#bug === undefined) {
+        this.#pass(visits, signal)
         await this.#restUntilNext(signal)
       }
+      await visits.end()
+      const bug = this.#bug
+      this.#bug = undefined
+      if (bug !== undefined) throw bug.cause
       this.#report.logWork()
     } finally {
       stopListening()
@@ -102,31 +128,44 @@ export class Runner<Cursor> {
     return {
       cycleCount: this.#report.cycleCount,
       lastCycle: this.#report.lastCycle,
+      counts: this.#report.totals,
+      foundAt: this.#report.foundAt,
       nextRunAt: this.#runtime.now() + Math.ceil(restMs),
       errorCount: this.#report.errorCount,
       backoffCount: this.#tracker.backoffCount,
     }
   }
 
-  async #pass(signal: AbortSignal): Promise<void> {
+  /** Begins the visits that are due, and does not wait for their end: other partitions may be due before. */
+  #pass(visits: Visits, signal: AbortSignal): void {
     const startedAt = this.#runtime.now()
     const start = this.#runtime.monotonic()
-    const { isCycle, partitions } = this.#schedule.begin((partition) => this.#includes(partition))
+    const includes = (partition: Partition) => this.#includes(partition)
+    const { isCycle, partitions } = this.#schedule.begin(includes, this.#isInCycle)
     if (isCycle) this.#tracker.beginCycle()
-    const waiting = [...partitions]
-    const visitNext = async () => {
-      while (!signal.aborted) {
-        const name = waiting.shift()
-        if (name === undefined) return
-        await this.#visit(name, signal)
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(PARTITIONS_AT_ONCE, waiting.length) }, visitNext))
+    const ended = visits.all(partitions)
     this.#schedule.end()
-    // An aborted cycle has not visited every partition, so it is not reported.
-    if (!isCycle || signal.aborted) return
-    const included = [...this.#partitions.keys()].filter((partition) => this.#includes(partition))
-    this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount, included)
+    if (!isCycle) {
+      ended.catch((error: unknown) => this.#stopFor(error))
+      return
+    }
+    this.#isInCycle = true
+    const endCycle = () => {
+      this.#isInCycle = false
+      this.#schedule.endCycle()
+      this.#endRestEarly()
+      // An aborted cycle has not visited every partition, so it is not reported.
+      if (signal.aborted) return
+      const included = [...this.#partitions.keys()].filter(includes)
+      this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount, included)
+    }
+    ended.then(endCycle).catch((error: unknown) => this.#stopFor(error))
+  }
+
+  /** Ends the run with an error, which is a bug of the runner. */
+  #stopFor(cause: unknown): void {
+    this.#bug ??= { cause }
+    this.#rest?.end()
   }
 
   /** Whether a cycle visits the partition. */
@@ -144,12 +183,16 @@ export class Runner<Cursor> {
       tracker: this.#tracker,
       filter: this.#filter,
       from: this.#cursors.get(name),
+      examinedMax: this.#pace.examinedMax(name),
       runtime: this.#runtime,
       log: this.#log,
       signal,
     })
     if (pass.next === undefined) this.#cursors.delete(name)
     else this.#cursors.set(name, pass.next)
+    if (pass.failure === undefined) this.#failed.delete(name)
+    else this.#failed.add(name)
+    this.#pace.add(name, pass)
     this.#plan(name, pass)
     this.#report.add(name, pass)
   }
@@ -177,11 +220,15 @@ export class Runner<Cursor> {
     else if (wake.ready === undefined) {
       this.#schedule.visitIn(wake.partition, isQuiet(wake.partition) ? UNKNOWN_QUIET_CHANGE_MS : UNKNOWN_CHANGE_MS)
     }
+    this.#endRestEarly()
+  }
+
+  #endRestEarly(): void {
     if (this.#rest !== undefined && this.#schedule.nextAt < this.#rest.until) this.#rest.end()
   }
 
   async #restUntilNext(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && this.#schedule.nextAt > this.#runtime.monotonic()) {
+    while (!signal.aborted && this.#bug === undefined && this.#schedule.nextAt > this.#runtime.monotonic()) {
       await this.#restUntil(this.#schedule.nextAt, signal)
     }
   }
@@ -201,23 +248,21 @@ export class Runner<Cursor> {
   }
 }
 
-type Pace = Pick<Scanner, 'everyMs' | 'examinedPerPass' | 'examinedPerSecond'>
-
-/** The bound of one pass over one partition. A pass takes one step at least. */
-function examinedPerPass(scanner: Pace, { executionPartitions }: StoreSettings): number {
-  const perCycle = (scanner.examinedPerSecond * scanner.everyMs) / 1_000
-  return Math.min(scanner.examinedPerPass, Math.max(1, perCycle / executionPartitions))
-}
-
 function scannedPartitions(batcher: Batcher, families: readonly PartitionFamily[]): Map<Partition, ScannedPartition> {
   const partitions = new Map<Partition, ScannedPartition>()
   for (const name of partitionsOf(batcher.store.settings, families)) {
     partitions.set(name, {
       name,
       family: familyOf(name),
+      executionPartitions: batcher.store.settings.executionPartitions,
       run: async (operation, input) => (await batcher.run(name, operation, input)).result,
+      runAt: async (number, operation, input) =>
+        (await batcher.run(executionPartition(number), operation, input)).result,
       sweepWorker: (worker) => sweepWorker(batcher, worker),
       copyLane: (lane) => copyLane(batcher, lane),
+      deliverWakes: (limit, wakes) => deliverWakes(batcher, limit, wakes),
+      wakeBlocked: (limit) => wakeBlocked(batcher, limit),
+      keepNewest: () => keepNewest(batcher),
       trimEvents: (olderThan, keepCount) => batcher.store.trimEvents(name, olderThan, keepCount),
     })
   }

@@ -46,6 +46,8 @@ export class ScanReport {
   #cycleCount = 0
   #errorCount = 0
   #lastCycle: CycleReport | undefined
+  readonly #totals: Record<string, number> = {}
+  #foundAt: Instant | undefined
 
   constructor(scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>, log: Log, metrics: Metrics, health: CallHealth) {
     this.#health = health
@@ -67,10 +69,21 @@ export class ScanReport {
     return this.#lastCycle
   }
 
+  /** What the scanner has found and done since it was created, by case. */
+  get totals(): Readonly<Record<string, number>> {
+    return { ...this.#totals }
+  }
+
+  /** When the latest cycle that found something began. */
+  get foundAt(): Instant | undefined {
+    return this.#foundAt
+  }
+
   add(partition: Partition, pass: PartitionPass<unknown>): void {
     for (const [name, count] of Object.entries(pass.counts)) {
       if (count === 0) continue
       this.#tally.counts[name] = (this.#tally.counts[name] ?? 0) + count
+      this.#totals[name] = (this.#totals[name] ?? 0) + count
       this.#metrics.add(itemsTotal, { ...this.#labels, case: name }, count)
       const own = this.#scanner.counters[name]
       if (own !== undefined) this.#metrics.add(own.counter, own.labels, count)
@@ -89,6 +102,7 @@ export class ScanReport {
   endCycle(startedAt: Instant, elapsedMs: number, backoffCount: number, included: readonly Partition[]): void {
     const { processed, errors, lagMs } = this.#tally
     this.#cycleCount += 1
+    if (processed > 0) this.#foundAt = startedAt
     this.#lastCycle = { startedAt, elapsedMs: Math.round(elapsedMs), processed, errors }
     this.#metrics.add(cyclesTotal, this.#labels)
     this.#metrics.observe(cycleDuration, this.#labels, elapsedMs / 1_000)

@@ -5,6 +5,7 @@
 import type {
   ExecutionId,
   Instant,
+  KeyWake,
   Lane,
   OperationInput,
   OperationName,
@@ -21,11 +22,21 @@ import type { Counter, Gauge, Labels } from '../../runtime/metrics.ts'
 export interface ScannedPartition {
   readonly name: Partition
   readonly family: PartitionFamily
+  /** How many partitions of executions the store has. */
+  readonly executionPartitions: number
   run<N extends OperationName>(operation: N, input: OperationInput<N>): Promise<OperationResult<N>>
+  /** Runs an operation in the partition of executions with a number. */
+  runAt<N extends OperationName>(number: number, operation: N, input: OperationInput<N>): Promise<OperationResult<N>>
   trimEvents(olderThan: Instant, keepCount: number): Promise<number>
   /** Revokes the leases of a worker in all partitions of executions. */
   sweepWorker(worker: UnsweptWorker): Promise<readonly ExecutionId[]>
   copyLane(lane: Lane): Promise<void>
+  /** Opens the gates of keys of a limit or a budget, and confirms the wakes of a budget. */
+  deliverWakes(limit: string, wakes: readonly KeyWake[]): Promise<void>
+  /** Wakes the work of all keys of a limit or a budget that have room. */
+  wakeBlocked(name: string): Promise<void>
+  /** Removes ended executions beyond the number that their tasks keep, in all partitions of executions. */
+  keepNewest(): Promise<readonly string[]>
 }
 
 export interface ScanContext<Cursor> {
@@ -57,6 +68,8 @@ export interface ScanResult<Cursor> {
   readonly lagMs?: number | undefined
   /** The remaining backlog of the partition, for a scanner that reports it. */
   readonly depth?: number | undefined
+  /** Work that can wait until the last step of the pass, so that it delays no item that is due. */
+  readonly afterwards?: (() => Promise<void>) | undefined
 }
 
 /** An additional counter for a case, besides the metric that all scanners share. */
@@ -84,7 +97,10 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly stepsPerPass: number
   /** The number of examined items after which a pass stops in one partition. */
   readonly examinedPerPass: number
-  /** The same for all partitions together, on average over time: a larger store is walked more slowly, not with more reads. */
+  /**
+   * The same for all partitions together, on average over time: a larger store is walked more slowly, not with more reads. A
+   * partition whose latest walk has found nothing takes a tenth.
+   */
   readonly examinedPerSecond: number
   /** Cases that also have a counter of their own. */
   readonly counters: Readonly<Record<string, CaseCounter>>
@@ -97,6 +113,8 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
 const STEPS_PER_PASS = 50
 /** Index entries or records that a reconciler examines in a second at most, in all partitions and by all engines. */
 export const RECONCILED_PER_SECOND = 500
+/** What is left of that rate in a partition that was found sound: damage is not expected, and an idle store is to be idle. */
+export const SOUND_PARTITION_SHARE = 0.1
 
 type Optional =
   | 'families'

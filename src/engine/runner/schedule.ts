@@ -34,6 +34,8 @@ export class Schedule {
   /** When each quiet partition was last visited. */
   readonly #visitedAt = new Map<Partition, number>()
   #nextCycleAt: number
+  /** Whether a cycle was due during the present one. */
+  #isCycleOwed = false
   #notBefore: number
   #storeClock: { readonly at: Instant; readonly seenAt: number } | undefined
 
@@ -50,12 +52,19 @@ export class Schedule {
     return Math.max(this.#notBefore, Math.min(this.#nextCycleAt, ...this.#planned.values()))
   }
 
-  /** Starts the pass that is due. Missed passes are coalesced into one. A cycle visits the partitions that are included. */
-  begin(isIncluded: (partition: Partition) => boolean = () => true): Visit {
+  /**
+   * Starts the pass that is due. Missed passes are coalesced into one. A cycle visits the partitions that are included. One that
+   * would begin during another begins after it.
+   */
+  begin(isIncluded: (partition: Partition) => boolean = () => true, isDuringCycle = false): Visit {
     const now = this.#runtime.monotonic()
-    if (now >= this.#nextCycleAt) {
+    const isCycleDue = now >= this.#nextCycleAt
+    if (isCycleDue) {
       const jitter = 1 - INTERVAL_JITTER + 2 * INTERVAL_JITTER * this.#runtime.random()
       this.#nextCycleAt = now + this.#everyMs * jitter
+    }
+    if (isCycleDue && isDuringCycle) this.#isCycleOwed = true
+    else if (isCycleDue) {
       return {
         isCycle: true,
         partitions: this.#take(now, (partition) => isIncluded(partition) && !this.#restsAt(now, partition)),
@@ -82,6 +91,13 @@ export class Schedule {
 
   end(): void {
     this.#notBefore = this.#runtime.monotonic() + LEAST_PAUSE_MS
+  }
+
+  /** Notes the end of a cycle. One that was due meanwhile begins now. */
+  endCycle(): void {
+    this.end()
+    if (this.#isCycleOwed) this.#nextCycleAt = this.#runtime.monotonic()
+    this.#isCycleOwed = false
   }
 
   /** Schedules a visit, unless an earlier one is scheduled. */

@@ -1,5 +1,5 @@
 /** Keeps tasks running. Restarts a task that crashes, with exponential backoff. */
-import { errorFields, sleep } from '../../runtime/index.ts'
+import { endWithin, errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { restartsTotal } from './scanner-metrics.ts'
@@ -40,10 +40,8 @@ export class Supervisor {
 
   /** Aborts every task and waits at most `graceMs`. Returns the number of tasks that are still running. */
   async stop(graceMs: number): Promise<number> {
-    const finished = new AbortController()
     this.#stop.abort()
-    void Promise.all(this.#running.values()).then(() => finished.abort())
-    await sleep(this.#runtime, graceMs, finished.signal)
+    await endWithin(this.#runtime, graceMs, Promise.all(this.#running.values()))
     return this.#running.size
   }
 

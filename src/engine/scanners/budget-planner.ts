@@ -5,7 +5,9 @@ import type { DueResult } from '../../kernel/index.ts'
 import type { ScannedPartition } from '../runner/scanner.ts'
 
 export async function planBudgets(partition: ScannedPartition, handled: DueResult['handled']): Promise<void> {
-  const lacking = handled.filter((item) => item.case === 'budget_planning').map((item) => item.executionId)
+  // The report of a budget whose work is to be woken names no other case.
+  const cases = ['budget_planning', 'budget_waking']
+  const lacking = handled.filter((item) => cases.includes(item.case)).map((item) => item.executionId)
   for (const id of new Set(lacking)) await planBudget(partition, id)
 }
 

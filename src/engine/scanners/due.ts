@@ -2,6 +2,7 @@ import { DUE_SCAN_COUNT } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { siblingCancelsDispatched } from './flow-metrics.ts'
 import { planBudgets } from './budget-planner.ts'
+import { wakeBudgets } from './budget-waker.ts'
 import { planSchedules } from './schedule-planner.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
@@ -27,8 +28,6 @@ export const due: Scanner<'due', Position> = scanner({
       from,
       seed,
     })
-    await planSchedules(partition, pass.handled)
-    await planBudgets(partition, pass.handled)
     return {
       counts: countCases(pass.handled.map((item) => item.case)),
       items: pass.handled.map((item) => item.executionId),
@@ -36,6 +35,11 @@ export const due: Scanner<'due', Position> = scanner({
       nextDueAt: pass.nextDueAt,
       at: pass.at,
       lagMs: pass.oldestDueAt === undefined ? 0 : pass.at - pass.oldestDueAt,
+      afterwards: async () => {
+        await planSchedules(partition, pass.handled)
+        await planBudgets(partition, pass.handled)
+        await wakeBudgets(partition, pass.handled)
+      },
     }
   },
 })

@@ -6,6 +6,7 @@ import type { Scanner } from '../runner/scanner.ts'
 export const laneCopier: Scanner<'lane_copier', Position> = scanner({
   name: 'lane_copier',
   families: ['m'],
+  isDivided: true,
   everyMs: 60_000,
   scan: async (partition, { from, skip, log }) => {
     const page = await partition.run('listLanes', { isCopying: true, cursor: from })

@@ -213,4 +213,4 @@ test('events are trimmed once they are too many', async () => {
 
   expect(await world.events()).toHaveLength(EVENT_COUNT_MAX)
   expect(engine.status()[1]).toMatchObject({ kind: 'enabled', scanner: 'retention_trimmer', errorCount: 0 })
-}, 30_000)
+}, 120_000)

@@ -25,7 +25,11 @@ function repairedCount(engine: Engine): number {
 
 /** An execution that a limit blocks until a gate opens. */
 async function blocked(world: World, lane = 'main', namespace = 'default'): Promise<ExecutionId> {
-  const id = await world.submit({ lane, namespace, limits: [{ ...KEY, weight: 1, instead: undefined }] })
+  const id = await world.submit({
+    lane,
+    namespace,
+    limits: [{ ...KEY, weight: 1, instead: undefined, budget: undefined }],
+  })
   const [claimed] = await world.claim(lane)
   if (claimed === undefined) throw new Error('the test needs a claim')
   const { executionId, fence } = claimed

@@ -14,6 +14,7 @@ const STILL_DUE_MS = 1_000
 export const workerSweep: Scanner<'worker_sweep', Position> = scanner({
   name: 'worker_sweep',
   families: ['m'],
+  isDivided: true,
   everyMs: 60_000,
   followsTimers: true,
   scan: async (partition, { from, log }) => {

@@ -18,6 +18,8 @@ import { webhookId } from '../../kernel/index.ts'
 import type { Consumer as WebhookRecord, WebhookChange } from '../../kernel/index.ts'
 import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
+import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
+import { STORE_PARTITION } from '../../stores/partitions.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { Post, PostAnswer } from './post.ts'
 
@@ -27,13 +29,21 @@ export interface DelivererParts {
   readonly log: Log
   readonly post: Post
   readonly allowPrivate: boolean
+  /** Whether it does nothing while there are no webhooks or keys. Otherwise its worker starts at once. */
+  readonly isIdleWithout?: boolean
+  /** Whether this process looks for the first webhook on behalf of the others, which look seldom then. It does unless given. */
+  readonly looksForAll?: () => boolean
   readonly forNamespace: (namespace: string) => Pick<Client, 'submit'>
   readonly work: (handler: Handler) => Promise<Worker>
-  /** How soon a change of a webhook is noticed; 5 s unless given. */
+  /** How soon a new webhook, another filter or an enable is noticed; 5 s unless given. */
   readonly lookEveryMs?: number
 }
 
 const LOOK_EVERY_MS = 5_000
+/** How often a process that delivers nothing yet checks whether another one still looks for all. */
+const SPARE_CHECK_EVERY_MS = 60_000
+/** How often it looks by itself meanwhile, if it has a key ring: the process that looks for all may have none. */
+const SPARE_LOOK_EVERY_MS = 180_000
 /** Submits of one partition at the same time. */
 const CONCURRENCY = 8
 const RETRY_AFTER_MAX_SECONDS = 3_600
@@ -54,6 +64,9 @@ export class WebhookDeliverer implements AsyncDisposable {
   /** When this process last delivered something for a webhook. */
   readonly #deliveredAt = new Map<string, number>()
   #worker: Worker | undefined
+  /** When this process last asked for webhooks, by the monotonic clock. */
+  #lookedAt = -Infinity
+  #hasWarned = false
 
   constructor(parts: DelivererParts) {
     this.#parts = parts
@@ -70,25 +83,71 @@ export class WebhookDeliverer implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { session, log, lookEveryMs = LOOK_EVERY_MS } = this.#parts
+    const { session, log } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
       try {
-        this.#worker ??= await this.#parts.work(this.#handler())
-        await this.#look()
+        if (await this.#mayLook()) {
+          this.#worker ??= await this.#parts.work(this.#handler())
+          await this.#look()
+        }
       } catch (error) {
         log.warn(errorFields(error), 'could not look for webhooks; trying again')
       }
-      await sleep(session.runtime, lookEveryMs, signal)
+      await sleep(session.runtime, this.#lookAgainMs(), signal)
     }
     await Promise.all([...this.#running.values()].map(({ consumer }) => consumer.close()))
     await this.#worker?.close()
   }
 
+  #lookAgainMs(): number {
+    return this.#isSpare() ? SPARE_CHECK_EVERY_MS : (this.#parts.lookEveryMs ?? LOOK_EVERY_MS)
+  }
+
+  /** Whether this process delivers nothing yet, and another one looks for the first webhook. */
+  #isSpare(): boolean {
+    const { isIdleWithout = false, looksForAll } = this.#parts
+    return isIdleWithout && this.#worker === undefined && looksForAll?.() === false
+  }
+
+  /** Whether the look is left to another process. One without a key ring cannot deliver, so it leaves all looks. */
+  #leavesLook(): boolean {
+    const { runtime, tokens } = this.#parts.session
+    if (!this.#isSpare()) return false
+    return runtime.monotonic() - this.#lookedAt < SPARE_LOOK_EVERY_MS || tokens.keyId === undefined
+  }
+
+  async #mayLook(): Promise<boolean> {
+    const { session, log, isIdleWithout = false } = this.#parts
+    if (!isIdleWithout || this.#worker !== undefined) return true
+    if (this.#leavesLook()) return false
+    if (levelTooLow(session.batcher.store, ADMISSION_LEVEL, 'webhooks') !== undefined) return false
+    if ((await this.#find()).length === 0) return false
+    if (session.tokens.keyId !== undefined) return true
+    if (!this.#hasWarned)
+      log.warn({}, 'the store has webhooks, and this process does not deliver them: it has no key ring')
+    this.#hasWarned = true
+    return false
+  }
+
+  /** Returns all webhooks; none once it closes, because a close must not wait for a store that does not answer. */
+  async #find(): Promise<readonly WebhookRecord[]> {
+    const { session } = this.#parts
+    const { signal } = this.#closing
+    const { promise: closing, resolve } = Promise.withResolvers<readonly WebhookRecord[]>()
+    const end = () => resolve([])
+    this.#lookedAt = session.runtime.monotonic()
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      return await Promise.race([closing, readWebhooks(session, session.within)])
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
+  }
+
   /** Starts and stops consumers, so that they are those of the webhooks that are not disabled. */
   async #look(): Promise<void> {
-    const { session } = this.#parts
-    const found = await readWebhooks(session, session.within)
+    const found = await this.#find()
     this.#known = new Map(found.map((record) => [record.id, record]))
     for (const id of this.#deliveredAt.keys()) if (!this.#known.has(id)) this.#deliveredAt.delete(id)
     for (const [id, { consumer, filter }] of [...this.#running]) {
@@ -110,7 +169,7 @@ export class WebhookDeliverer implements AsyncDisposable {
     }
   }
 
-  async #consume({ id, name, namespace, filter, revision }: WebhookRecord): Promise<Consumer> {
+  async #consume({ id, name, namespace, filter, revision, createdAt }: WebhookRecord): Promise<Consumer> {
     const { session, log, forNamespace } = this.#parts
     const source = { id, name, filter, revision, exceptTask: DELIVERY_TASK }
     const client = forNamespace(namespace)
@@ -119,7 +178,7 @@ export class WebhookDeliverer implements AsyncDisposable {
       log,
       source,
       async (event, { eventId }) => {
-        const input: DeliveryInput = { webhook: name, eventId, body: bodyOf(event) }
+        const input: DeliveryInput = { webhook: name, eventId, body: bodyOf(event), madeAt: createdAt }
         const tags = { [WEBHOOK_TAG]: name, event: event.type }
         await client.submit(delivery, input, { id: deliveryKey(name, eventId), ifExists: 'join', tags })
       },
@@ -128,7 +187,8 @@ export class WebhookDeliverer implements AsyncDisposable {
     // While the store is unavailable, a consumer does not start: a close must not wait for it.
     const { signal } = this.#closing
     const stop = () => void consumer.close()
-    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
     try {
       return await consumer.start()
     } finally {
@@ -163,12 +223,16 @@ export class WebhookDeliverer implements AsyncDisposable {
   }
 
   #handler(): Handler {
-    return delivery.handle(async ({ webhook: name, eventId, body }, { namespace, signal }) => {
+    return delivery.handle(async ({ webhook: name, eventId, body, madeAt }, { namespace, signal }) => {
       const id = webhookId(namespace, name)
       const record = await this.#recordOf(id)
       const webhook = record?.webhook
-      if (webhook === undefined) throw new PermanentError('The webhook was deleted.')
-      if (webhook.disabled !== undefined) throw new PermanentError('The webhook is disabled.')
+      const isAnother = madeAt !== undefined && madeAt !== record?.createdAt
+      if (webhook === undefined || isAnother) throw new PermanentError('The webhook was deleted.')
+      if (webhook.disabled !== undefined) {
+        this.#stopConsuming(id)
+        throw new PermanentError('The webhook is disabled.')
+      }
       const { session, post, allowPrivate } = this.#parts
       const now = session.runtime.now()
       const seconds = Math.floor(now / 1_000)
@@ -224,6 +288,7 @@ export class WebhookDeliverer implements AsyncDisposable {
     this.#known.set(id, record)
     const { webhook, name } = record
     if (webhook?.disabled === undefined) return false
+    this.#stopConsuming(id)
     if (before?.webhook?.disabled !== undefined) return true
     log.error(
       { webhook: name, reason: webhook.disabled.reason },
@@ -232,14 +297,17 @@ export class WebhookDeliverer implements AsyncDisposable {
     return true
   }
 
-  /** The webhook as it was at the last look, or as it is if it is new. */
-  async #recordOf(id: string): Promise<WebhookRecord | undefined> {
-    const known = this.#known.get(id)
-    if (known !== undefined) return known
-    const { session } = this.#parts
-    const record = (await readWebhooks(session, session.within)).find((one) => one.id === id)
-    if (record !== undefined) this.#known.set(id, record)
-    return record
+  /** Further events wait in the log. The next look would stop the consumer too. */
+  #stopConsuming(id: string): void {
+    void this.#running.get(id)?.consumer.close()
+  }
+
+  /** Reads the webhook for each delivery, so that a new secret, another URL or a disable applies to the next one. */
+  async #recordOf(consumerId: string): Promise<WebhookRecord | undefined> {
+    const { result } = await this.#parts.session.runIn(STORE_PARTITION, 'describeConsumer', { consumerId })
+    if (result.kind === 'refused') return undefined
+    this.#known.set(consumerId, result.consumer)
+    return result.consumer
   }
 }
 

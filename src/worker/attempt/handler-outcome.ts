@@ -15,8 +15,10 @@ import type { EncodedValue } from '../../client/checks/payload.ts'
 import { RESULT_BYTES } from '../../kernel/index.ts'
 import type { FailResult, FailureInput } from '../../kernel/index.ts'
 import { failureOf, unlessPermanent } from '../error-text.ts'
-import { UnfitInputError } from '../context/unfit-input.ts'
+import type { EngineError } from '../../kernel/engine-error.ts'
+import { UnfitInputError } from '../lease/held-value.ts'
 import type { Refusal } from '../permits/permit-desk.ts'
+import { callAfterDelay } from '../steps/after-delay.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 
 /** The requester of a stop that no person or program requested. */
@@ -33,7 +35,8 @@ export interface FailOutcome {
 export type HandlerOutcome =
   | { readonly kind: 'complete'; readonly result: EncodedValue | undefined }
   | FailOutcome
-  | { readonly kind: 'postpone'; readonly delayMs: number }
+  /** `afterwards` is sent once it is delayed. The delay ends also without it. */
+  | { readonly kind: 'postpone'; readonly delayMs: number; readonly afterwards?: (() => Promise<void>) | undefined }
   /** `failure` is what went wrong while steps were undone. */
   | { readonly kind: 'cancel'; readonly reason: string; readonly by: string; readonly failure?: FailureInput }
   | { readonly kind: 'release'; readonly reason: string }
@@ -70,7 +73,7 @@ export function outcomeOfValue(leased: LeasedExecution, value: unknown): Handler
   const cancel = leased.isCancelDelivered ? cancelOf(leased) : undefined
   if (cancel !== undefined) return cancel
   try {
-    return { kind: 'complete', result: encodeValue(value, 'result', RESULT_BYTES) }
+    return { kind: 'complete', result: encodeValue(value, 'result', Math.max(RESULT_BYTES, leased.maxValueBytes ?? 0)) }
   } catch (error) {
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   }
@@ -83,17 +86,22 @@ export function isAbort(leased: LeasedExecution, value: unknown): boolean {
 
 export function outcomeOfError(leased: LeasedExecution, error: unknown): HandlerOutcome {
   if (leased.refusal !== undefined) return { kind: 'leave' }
+  if (leased.unfit !== undefined) return refusalOf(leased.unfit)
   const cancel = cancelOf(leased)
   // The store applies a cancel that the handler was not aware of, also to a failure: the handler may still undo its steps.
   if (cancel !== undefined && isCausedByCancel(leased, error)) return cancel
   // The cause of the error may be the interruption, such as a connection that the process has closed.
   if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
-  if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
+  if (error instanceof PostponeError) return postponementOf(error)
   // From `ctx.flow.wait`, which reads results that arrived after the claim.
   if (error instanceof UnfitInputError) return refusalOf(error)
   const outcome = outcomeOfFailure(error)
   const { shouldRetry } = leased.task.handler.options
   return { ...outcome, failure: unlessPermanent(outcome.failure, error, shouldRetry) }
+}
+
+export function postponementOf(error: PostponeError): HandlerOutcome {
+  return { kind: 'postpone', delayMs: error.postponeMs, afterwards: callAfterDelay(error) }
 }
 
 /** Whether an error may be the reaction to a cancel. Another error of a run that undoes steps is a failure, and may be retried. */
@@ -111,7 +119,7 @@ export function cancelOf({
   return cancel === undefined ? undefined : { kind: 'cancel', reason: cancel.reason, by: cancel.by ?? BY_ENGINE }
 }
 
-export function refusalOf(error: UnfitInputError): HandlerOutcome {
+export function refusalOf(error: EngineError): HandlerOutcome {
   return { kind: 'refuse', reason: failureOf(undefined, error).message }
 }
 

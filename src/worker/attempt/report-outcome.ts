@@ -97,7 +97,7 @@ function lossBy(code: Extract<Reply<FinalOperation>['result'], { kind: 'refused'
  * Completes an execution. The call carries the next claim if its partition has a hint of ready work. That of a flow member does
  * not: the members that it releases are found by the claim that follows all completions in the same batch.
  */
-async function complete(
+function complete(
   services: ReportServices,
   leased: LeasedExecution,
   outcome: Extract<HandlerOutcome, { kind: 'complete' }>,
@@ -113,17 +113,20 @@ async function complete(
     sentAt = runtime.monotonic()
     return batcher.run(partition, 'completeExecution', input, blobs)
   }
-  try {
-    const reply = await retryUntilAnswered(services, leased, call)
-    if (claim === undefined) return reply.result
-    const next = reply.result.kind === 'refused' ? undefined : reply.result.next
-    if (next === undefined) claimer.notMade(claim)
-    else claimer.answered(claim, { partition, result: next, blobs: reply.blobs, sentAt })
-    return reply.result
-  } catch (error) {
-    if (claim !== undefined) claimer.unanswered(claim)
-    throw error
-  }
+  const answered = retryUntilAnswered(services, leased, call)
+  if (claim === undefined) return answered.then(({ result }) => result)
+  return answered.then(
+    ({ result, blobs: received }) => {
+      const next = result.kind === 'refused' ? undefined : result.next
+      if (next === undefined) claimer.notMade(claim)
+      else claimer.answered(claim, { partition, result: next, blobs: received, sentAt })
+      return result
+    },
+    (error: unknown) => {
+      claimer.unanswered(claim)
+      throw error
+    },
+  )
 }
 
 async function report(
@@ -166,7 +169,10 @@ async function report(
         return (await batcher.run(partition, 'releaseExecution', { ...fenced, reason: outcome.reason, refusal })).result
     }
   }
-  return await retryUntilAnswered(services, leased, call)
+  const result = await retryUntilAnswered(services, leased, call)
+  if (outcome.kind === 'postpone' && (result.kind === 'delayed' || result.kind === 'already_delayed'))
+    await outcome.afterwards?.().catch(() => undefined)
+  return result
 }
 
 /** Reports a failure. The reply may be that it is final, and that the holder undoes its steps under its lease. */

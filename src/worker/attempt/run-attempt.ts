@@ -1,9 +1,9 @@
 /** Runs a handler once, from decoding its input to its outcome. Errors of the handler become outcomes. */
-import { decodeValue } from '../../client/checks/payload.ts'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { failureOf } from '../error-text.ts'
-import { UnfitInputError, parseInput } from '../context/unfit-input.ts'
+import { parseInput } from '../context/unfit-input.ts'
+import { UnfitInputError, decodeHeld } from '../lease/held-value.ts'
 import type { HandlerContext } from '../context/handler-context.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue, refusalOf } from './handler-outcome.ts'
@@ -58,6 +58,7 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
     return outcomeOfThrown(leased, error)
   }
   if (leased.earlyExit !== undefined) return { kind: 'leave' }
+  if (leased.unfit !== undefined) return refusalOf(leased.unfit)
   const interruption = outcomeOfInterruption(leased)
   if (interruption !== undefined) return interruption
   if (outputSchema === undefined || leased.isCancelDelivered || isAbort(leased, value))
@@ -81,8 +82,9 @@ function outcomeOfThrown(leased: LeasedExecution, error: unknown): HandlerOutcom
 
 function decodeInput(leased: LeasedExecution): unknown {
   try {
-    return decodeValue(leased.claimed.payload, leased.payload)
+    return decodeHeld(leased, leased.claimed.payload, leased.payload)
   } catch (cause) {
+    if (cause instanceof UnfitInputError) throw cause
     throw new EngineError(
       'invalid_payload',
       { field: 'input', message: 'The stored bytes are not valid JSON.' },

@@ -11,7 +11,7 @@ import { failureOf } from '../error-text.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { mayRunIncomplete } from '../steps/compensations.ts'
 import type { FailedUndo } from '../steps/compensations.ts'
-import { cancelOf, handBack } from './handler-outcome.ts'
+import { cancelOf, handBack, postponementOf } from './handler-outcome.ts'
 import type { FailOutcome, HandlerOutcome } from './handler-outcome.ts'
 import { sendFailure } from './report-outcome.ts'
 
@@ -111,7 +111,7 @@ async function runAll(leased: LeasedExecution, context: HandlerContext): Promise
 function outcomeOfInterrupted(leased: LeasedExecution, error: unknown): HandlerOutcome {
   if (leased.refusal !== undefined) return { kind: 'leave' }
   if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
-  if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
+  if (error instanceof PostponeError) return postponementOf(error)
   throw error
 }
 

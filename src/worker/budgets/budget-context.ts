@@ -2,39 +2,46 @@
  * `ctx.spend` and `ctx.reserve`, and the same in a step. A reservation is renewed as long as the handler runs and its lease is
  * valid. A budget that asks for an approval parks the execution; the answer raises the budget, or ends the execution.
  */
-import { approval } from '../../client/define/approval.ts'
+import { spendingPrefixOf } from '../../client/leases/idempotency-key.ts'
+import { BudgetAccount, receiptOf, shortageOf } from '../../client/budgets/budget-account.ts'
+import type { BudgetOwner, Tree, TreeReceipt } from '../../client/budgets/budget-account.ts'
+import { budgetQuestion, raisedBy, textOf } from '../../client/budgets/budget-question.ts'
 import { checkSpending } from '../../client/define/budget.ts'
 import type { BudgetReservation, SpendOptions, StepContext, TaskContext } from '../../client/define/context.ts'
 import { BudgetExceededError, PermanentError } from '../../client/define/errors.ts'
-import { WAITABLE } from '../../client/define/waitable.ts'
 import type { Waitable } from '../../client/define/waitable.ts'
-import type { ApprovalAnswer } from '../../client/define/approval.ts'
 import { checkKey, invalidInput } from '../../client/checks/names.ts'
-import { CANCEL_GRACE_DEFAULT_MS, OPEN_RESERVATIONS } from '../../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS, OPEN_RESERVATIONS, addAmounts } from '../../kernel/index.ts'
 import type { Amounts, Overrun } from '../../kernel/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { shape } from '../../options/shape.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { beginCall } from '../steps/durable-call.ts'
+import { sendAfterDelay } from '../steps/after-delay.ts'
 import { StepQuestion } from '../steps/step-question.ts'
 import type { HandlerRun } from '../steps/handler-run.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import { BudgetAccount, receiptOf, shortageOf } from './budget-account.ts'
-import type { BudgetServices, Tree, TreeReceipt } from './budget-account.ts'
+import type { RetryServices } from '../store/retry-until-answered.ts'
+import type { Batcher } from '../../stores/batcher.ts'
 
 /** How much longer a reservation lasts than a lease. */
 const OUTLIVES_LEASE = 2
 const RENEWALS_PER_TTL = 3
 /** Reservations that one handler may have open. */
 const OPEN_MAX = 20
-/** The longest time after which postponed work asks again; work that has not started is woken before. */
+/** The longest time after which postponed work asks again, if it is not woken: the budget has room, but less than it asks for. */
 const POSTPONE_MAX_MS = 60_000
+/** When work is claimed again of whose budget nothing is left. Permits of before have lapsed by then, so it waits to be woken. */
+const USED_UP_MS = 1_500
 const BY_BUDGET = 'budget'
 
 const spendOptions = shape<SpendOptions>()("{ key: 'search' }", { key: checkKey })
 
-type WaitFor = (name: string, waitable: Waitable<ApprovalAnswer>) => Promise<ApprovalAnswer>
+type WaitFor = <Answer>(name: string, waitable: Waitable<Answer>) => Promise<Answer>
+
+export interface BudgetServices extends RetryServices {
+  readonly batcher: Batcher
+}
 
 export class BudgetContext {
   readonly #leased: LeasedExecution
@@ -42,8 +49,11 @@ export class BudgetContext {
   readonly #run: HandlerRun
   readonly #waitFor: WaitFor
   readonly #account: BudgetAccount
-  readonly #open = new Set<string>()
+  /** Open reservations and their amounts. */
+  readonly #open = new Map<string, Amounts>()
   readonly #counts = new Map<string, number>()
+  /** What was wrong with the last approval, for those who are asked again. */
+  #correction = ''
   #timer: Timer | undefined
   #isClosed = false
 
@@ -52,7 +62,7 @@ export class BudgetContext {
     this.#services = services
     this.#run = run
     this.#waitFor = waitFor
-    this.#account = new BudgetAccount(leased, services)
+    this.#account = new BudgetAccount(ownerOf(leased, services), services.batcher)
   }
 
   readonly spend: TaskContext['spend'] = (spending, options) =>
@@ -104,7 +114,7 @@ export class BudgetContext {
   close(): Promise<void> | undefined {
     this.#isClosed = true
     this.#timer?.cancel()
-    const left = [...this.#open]
+    const left = [...this.#open.keys()]
     this.#open.clear()
     if (left.length === 0) return undefined
     // What cannot be released lapses.
@@ -143,7 +153,7 @@ export class BudgetContext {
     if (refused === undefined) {
       // The handler has ended without waiting for the call, so it will not settle it.
       if (this.#isClosed) await this.#account.release(key)
-      else this.#open.add(key)
+      else this.#open.set(key, amounts)
       this.#renewLater()
       return undefined
     }
@@ -153,8 +163,12 @@ export class BudgetContext {
     if (overrun.onBreach === 'suspend' && !overrun.isFrozen && overrun.dimension !== OPEN_RESERVATIONS) {
       return new StepQuestion(() => this.#ask(tree, overrun), textOf(overrun))
     }
-    const waitMs = Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, POSTPONE_MAX_MS)
-    throw new BudgetExceededError(shortageOf(overrun), waitMs, textOf(overrun))
+    const waitMs = postponeMs(overrun)
+    const error = new BudgetExceededError(shortageOf(overrun), waitMs, textOf(overrun))
+    // The next run of the handler reserves again what is released with this one.
+    const needed = [...this.#open.values()].reduce((sum, held) => addAmounts(sum, held), amounts)
+    if (!isUsedUp(overrun)) sendAfterDelay(error, () => this.#account.awaitRoom(tree, key, needed, waitMs))
+    throw error
   }
 
   #reservation(key: string): BudgetReservation {
@@ -172,27 +186,26 @@ export class BudgetContext {
     }
   }
 
-  /** Waits for an approval, and raises the budget by what was approved: what is asked for unless the answer names more. */
+  /**
+   * Waits for an approval, and raises the budget by what was approved: what was asked for unless the answer names amounts. After one that
+   * is not valid the budget has as little room as before, so the caller asks again.
+   */
   async #ask(tree: Tree, overrun: Overrun): Promise<void> {
     const name = `budget ${overrun.name}`
     let wait = name
-    const asked = approval()
-    const answer = await this.#waitFor(name, {
-      [WAITABLE]: {
-        ...asked[WAITABLE],
-        plan: (numbered) => {
-          wait = numbered
-          return { ...asked[WAITABLE].plan(numbered), reason: textOf(overrun) }
-        },
-      },
-    })
+    const question = budgetQuestion(overrun, this.#correction, (numbered) => (wait = numbered))
+    const answered = await this.#waitFor(name, question)
+    const { answer } = answered
     if (!answer.ok) throw new PermanentError(`${textOf(overrun)}: ${answer.reason}`)
-    const missing = Math.max(1, overrun.spent + overrun.reserved + overrun.asked - overrun.hard)
-    const given = answer.votes.at(-1)?.value
-    const amounts = approvedOf(given) ?? [{ dimension: overrun.dimension, value: missing }]
     const by = answer.votes.map((vote) => vote.by.identity).join(', ')
-    // The time of the answer distinguishes repeated questions, and is the same in every run of the handler.
-    await this.#account.raise(tree, overrun, this.#account.keyOf(`${wait}@${answer.at}`), amounts, by)
+    const amounts = raisedBy(answered)
+    if (typeof amounts === 'string') {
+      this.#correction = ` The approval by ${by} is not valid: ${amounts}`
+      return
+    }
+    this.#correction = ''
+    // The time of the answer is the same in every run of the handler.
+    await this.#account.raise(tree, overrun, { wait, at: answer.at, amounts, by })
   }
 
   /** Requests the cancel of the execution. Never resolves. */
@@ -223,29 +236,20 @@ export class BudgetContext {
       // A lost lease renews nothing: the reservations lapse.
       if (this.#isClosed || this.#open.size === 0 || this.#leased.refusal !== undefined) return
       this.#renewLater()
-      void this.#account.renew([...this.#open], this.#ttlMs)
+      void this.#account.renew([...this.#open.keys()], this.#ttlMs)
     }
     this.#timer = runtime.after(this.#leased.leaseTtlMs / RENEWALS_PER_TTL, renew, { background: true })
   }
 }
 
-function textOf({ name, key, dimension, spent, reserved, hard, asked, isFrozen }: Overrun): string {
-  const what = key === '' ? `budget '${name}'` : `budget '${name}' of '${key}'`
-  if (isFrozen) return `${what} is frozen`
-  const more = asked === 0 ? '' : `, and ${asked} are asked for`
-  return `${what} has spent ${spent} and reserved ${reserved} of ${hard} ${dimension}${more}`
+/** Work is woken by the change that makes room: behind a gate if nothing is left, and else out of its delay. */
+function postponeMs(overrun: Overrun): number {
+  return Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, isUsedUp(overrun) ? USED_UP_MS : POSTPONE_MAX_MS)
 }
 
-/** The amounts that an approving vote names, if any. */
-function approvedOf(value: unknown): Amounts | undefined {
-  if (typeof value !== 'object' || value === null || !('amounts' in value)) return undefined
-  try {
-    return checkSpending(value.amounts, 'amounts', 1)
-  } catch (error) {
-    if (error instanceof EngineError)
-      throw new PermanentError(`The approval is not valid. ${error.message}`, { cause: error })
-    throw error
-  }
+/** No new work is started by such a budget. */
+function isUsedUp({ spent, reserved, hard, isFrozen, dimension }: Overrun): boolean {
+  return isFrozen || (spent + reserved >= hard && dimension !== OPEN_RESERVATIONS)
 }
 
 /** Prevents an unhandled rejection if the handler does not await the call. */
@@ -254,5 +258,24 @@ function handled<Args extends unknown[], T>(call: (...args: Args) => Promise<T>)
     const made = call(...args)
     made.catch(() => undefined)
     return made
+  }
+}
+
+function ownerOf(leased: LeasedExecution, services: BudgetServices): BudgetOwner {
+  const { id: executionId, claimed } = leased
+  const { namespace, task, fence, budgets, journal } = claimed
+  return {
+    spender: { executionId, namespace, task, epoch: fence.epoch, attempt: fence.attempt },
+    budgets,
+    keyPrefix: spendingPrefixOf(claimed, journal?.era),
+    run: (partition, call) => {
+      const subject = {
+        partition,
+        get refusal() {
+          return leased.refusal
+        },
+      }
+      return retryUntilAnswered(services, subject, call)
+    },
   }
 }

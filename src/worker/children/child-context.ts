@@ -4,6 +4,7 @@ import { checkStepName } from '../../client/checks/step-names.ts'
 import type { ChildCalls, ChildHandle, ChildOutcome, ChildWinner, DetachedChild } from '../../client/define/children.ts'
 import { ChildrenFailedError, StepRefusedError } from '../../client/define/errors.ts'
 import type { ChildFailedError } from '../../client/define/errors.ts'
+import { inheritedRefs } from '../../client/define/budget.ts'
 import { checkTask } from '../../client/define/task.ts'
 import { prepareSubmit, resolveDelay } from '../../client/executions/submit.ts'
 import type { PreparedSubmit, SubmitOptions } from '../../client/executions/submit.ts'
@@ -154,7 +155,10 @@ export class ChildContext implements ChildCalls {
     const ids = { executionId: childIdOf(id, start, plan.name), requestId: undefined }
     const { indexedTags } = batcher.store.settings
     const limits = declaredLimitsOf(batcher, runtime)
-    const setting = { namespace: claimed.namespace, indexedTags, limits, trace: batcher.tracing.current() }
+    const inherited = inheritedRefs(claimed.budgets)
+    const { namespace } = claimed
+    const trace = batcher.tracing.current()
+    const setting = { namespace, indexedTags, limits, inherited, trace, codec: batcher.codec }
     try {
       const item = { task: plan.task, input, options: resolveDelay(options, runtime.now()) }
       return await prepareSubmit(item, ids, setting)
@@ -179,7 +183,7 @@ export class ChildContext implements ChildCalls {
     const name = this.#names.next('join', child.plan.givenName)
     await this.#waiter.wait({ input: { name, policy: 'all', need: 0, losers: 'let_run', total: 1 }, children: [child] })
     await this.#waiter.readEnds([child])
-    const outcome = await outcomeOf(child)
+    const outcome = await outcomeOf(this.#leased, child)
     if (outcome.ok) return outcome.value
     throw outcome.error
   }
@@ -255,7 +259,7 @@ export class ChildContext implements ChildCalls {
     await this.#waiter.readEnds(children)
     const errors: ChildFailedError[] = []
     for (const child of children) {
-      const outcome = child.ended === undefined ? undefined : await outcomeOf(child)
+      const outcome = child.ended === undefined ? undefined : await outcomeOf(this.#leased, child)
       if (outcome?.ok === false) errors.push(outcome.error)
     }
     return new ChildrenFailedError(errors, `${errors.length} of ${children.length} children failed.`)
@@ -264,7 +268,7 @@ export class ChildContext implements ChildCalls {
   async #outcomesOf(children: readonly KnownChild[]): Promise<ChildOutcome<unknown>[]> {
     await this.#waiter.readEnds(children)
     const outcomes: ChildOutcome<unknown>[] = []
-    for (const child of children) outcomes.push(await outcomeOf(child))
+    for (const child of children) outcomes.push(await outcomeOf(this.#leased, child))
     return outcomes
   }
 }

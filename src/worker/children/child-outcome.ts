@@ -1,19 +1,20 @@
 /** Converts the record of an ended child into its result or its error. */
-import { decodeValue } from '../../client/checks/payload.ts'
 import type { ChildOutcome } from '../../client/define/children.ts'
 import { ChildFailedError } from '../../client/define/errors.ts'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { decodeHeld } from '../lease/held-value.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { KnownChild } from './known-child.ts'
 
 /** Asynchronous because schemas may be. A result that does not fit the schema of this worker is an error of the handler. */
-export async function outcomeOf({ plan, ended }: KnownChild): Promise<ChildOutcome<unknown>> {
+export async function outcomeOf(leased: LeasedExecution, { plan, ended }: KnownChild): Promise<ChildOutcome<unknown>> {
   const { name, task } = plan
   const child = ended?.step.child
   const state = ended?.step.state
   if (child === undefined || state === undefined) throw missing(name)
   if (state.phase === 'completed') {
-    const value = decodeValue(state.value, ended?.value)
+    const value = decodeHeld(leased, state.value, ended?.value)
     return { ok: true, value: await validate(task.outputSchema, value, 'invalid_output', `the result of '${name}'`) }
   }
   const { outcome } = child

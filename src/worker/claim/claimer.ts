@@ -362,7 +362,7 @@ export class Claimer {
       count,
       leaseTtlMs,
       seed: randomSeed(this.#runtime),
-      permits: hand?.permits,
+      permits: hand?.permits(),
       exhausted: this.#permits.exhausted(),
     }
     const request = { source, input, hand }

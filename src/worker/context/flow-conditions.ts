@@ -12,10 +12,13 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { Claimed, FlowId } from '../../kernel/index.ts'
 import { failureOf } from '../error-text.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
-import { UnfitInputError } from './unfit-input.ts'
+import { UnfitInputError } from '../lease/held-value.ts'
 
 /** Flows whose conditions are kept, the least recently used first. */
 const KEPT_FLOW_MAX = 64
+
+const OVER_HTTP =
+  'The condition of a node that was submitted with isConditional is left to a worker over HTTP that takes conditions.'
 
 type ClaimedCondition = NonNullable<Claimed['condition']>
 type Conditions = ReadonlyMap<string, Condition>
@@ -43,7 +46,7 @@ export class FlowConditions {
     const when = (await this.#conditionsOf(flowId, condition, conditionInput)).get(node)
     if (when === undefined) {
       throw unfit(
-        `Node '${node}' of flow '${condition.flow}' has no condition here, and had one when it was submitted.`,
+        `Node '${node}' of flow '${condition.flow}' has no condition here, and had one when it was submitted. ${OVER_HTTP}`,
       )
     }
     const answer = when(inputs)
@@ -86,7 +89,7 @@ export class FlowConditions {
     const flow = this.#flows.get(name)
     if (flow === undefined) {
       throw unfit(
-        `It has a condition, which is part of flow '${name}', and this worker does not have that flow: pass it to the worker, as in fabric.work(handlers, { flows: [flow] }).`,
+        `It has a condition, which is part of flow '${name}', and this worker does not have that flow: pass it to the worker, as in fabric.work(handlers, { flows: [flow] }). ${OVER_HTTP}`,
       )
     }
     try {

@@ -4,6 +4,7 @@ import type { MemberFlow } from '../../client/define/member-flow.ts'
 import { tagsToObject } from '../../client/checks/names.ts'
 import type { Tags } from '../../client/checks/names.ts'
 import type { AnyInputs } from '../../client/define/upstreams.ts'
+import type { LogLineLevel } from '../../client/streams/log-line.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, LogFields } from '../../runtime/index.ts'
@@ -18,13 +19,14 @@ import type { FlowConditions } from './flow-conditions.ts'
 import { holdKey } from './hold-key.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 import type { Permits } from '../permits/permits.ts'
+import { LogWriter } from '../streams/log-writer.ts'
+import type { LogServices } from '../streams/log-writer.ts'
 import { StreamContext } from '../streams/stream-context.ts'
 import type { StepStreams } from '../steps/step-try.ts'
 import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
-export interface ContextServices extends WaitServices {
-  readonly log: Log
+export interface ContextServices extends WaitServices, LogServices {
   readonly conditions: FlowConditions
   readonly permits: Pick<Permits, 'hold'>
   /** Stores progress. Rejects once the execution is refused. */
@@ -243,7 +245,7 @@ export class HandlerContext implements TaskContext {
   }
 
   get log(): Log {
-    return (this.#log ??= logOf(this.#leased, this.#services.log))
+    return (this.#log ??= logOf(this.#leased, this.#services))
   }
 
   /** Whether inputs must be loaded or validated before the handler starts. */
@@ -373,13 +375,14 @@ class StepCalls implements StepStreams {
   readonly budgetsOf: StepStreams['budgetsOf'] = (step) => this.#budgets().ofStep(step)
 }
 
-function logOf(leased: LeasedExecution, log: Log): Log {
+/** Writes the lines to the log of the worker, and keeps them with the execution. */
+function logOf(leased: LeasedExecution, services: ContextServices): Log {
   const { executionId, task, fence } = leased.claimed
   const known: LogFields = { executionId, task, attempt: fence.attempt }
-  return {
-    debug: (fields, message) => log.debug({ ...known, ...fields }, message),
-    info: (fields, message) => log.info({ ...known, ...fields }, message),
-    warn: (fields, message) => log.warn({ ...known, ...fields }, message),
-    error: (fields, message) => log.error({ ...known, ...fields }, message),
+  const write = (level: LogLineLevel) => (fields: LogFields, message: string) => {
+    services.log[level]({ ...known, ...fields }, message)
+    const lines = (leased.lines ??= new LogWriter(leased, services))
+    lines.add(level, fields, message, HandlerRun.currentStep(leased))
   }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -4,7 +4,7 @@ import { parseDuration } from '../../client/define/duration.ts'
 import { PostponeError } from '../../client/define/errors.ts'
 import { limitName } from '../../client/define/limit.ts'
 import type { LimitDefinition, LimitedOptions } from '../../client/define/limit.ts'
-import { LIMIT_HOLD_MAX_MS } from '../../kernel/index.ts'
+import { LIMIT_HOLD_MAX_MS, storedKey } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { required, shape } from '../../options/shape.ts'
 import { limitPartition } from '../../stores/partitions.ts'
@@ -30,7 +30,9 @@ export async function holdKey(
   options: LimitedOptions,
 ): Promise<never> {
   const name = checkTaskName(limitName(limit), 'limit')
-  const { key = ownKey(leased, name), retryAfter } = limitedOptions(options)
+  const { key: given, retryAfter } = limitedOptions(options)
+  const { namespace } = leased.claimed
+  const key = given === undefined ? ownKey(leased, name) : storedKey({ namespace, key: given })
   const retryAfterMs = Math.min(retryAfter, LIMIT_HOLD_MAX_MS)
   const partition = limitPartition(name, services.batcher.store.settings)
   const call = () => services.batcher.run(partition, 'holdLimit', { limit: name, key, retryAfterMs })
@@ -43,6 +45,6 @@ export async function holdKey(
 /** The key that the execution itself uses, unless it uses several. */
 function ownKey({ claimed }: LeasedExecution, name: string): string {
   const own = claimed.limits.filter(({ limit }) => limit === name)
-  if (own.length <= 1) return own[0]?.key ?? ''
+  if (own.length <= 1) return own[0]?.key ?? storedKey({ namespace: claimed.namespace, key: '' })
   throw invalidInput('key', `The execution uses limit '${name}' with ${own.length} keys: name the one to hold back.`)
 }

@@ -2,6 +2,7 @@
  * `ctx.flow`: calls of a handler to its own flow. Each is fenced and idempotent. A wait that is not satisfied parks the
  * execution: its promise never settles, and neither do later calls of the same run.
  */
+import { inheritedRefs } from '../../client/define/budget.ts'
 import { prepareNode } from '../../client/flows/flow-graph.ts'
 import { nodeSettings } from '../../client/define/flow-node.ts'
 import { declaredLimitsOf } from '../../client/limits/declared-limits.ts'
@@ -147,7 +148,8 @@ export class MemberFlowCalls implements MemberFlow {
     const { indexedTags } = batcher.store.settings
     const limits = declaredLimitsOf(batcher, runtime)
     const trace = batcher.tracing.current()
-    const setting = { namespace: leased.claimed.namespace, indexedTags, limits, trace }
+    const { namespace, budgets } = leased.claimed
+    const setting = { namespace, indexedTags, limits, inherited: inheritedRefs(budgets), trace, codec: batcher.codec }
     const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
     const { create } = prepared.input
     const { kind, state } = await this.#callFlow(

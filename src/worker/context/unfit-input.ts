@@ -3,9 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { failureOf } from '../error-text.ts'
-
-/** Ends a run of a handler: the execution is released, because another build of the program may have the right schema. */
-export class UnfitInputError extends EngineError {}
+import { UnfitInputError } from '../lease/held-value.ts'
 
 /** Returns the value that a schema parses. Throws an `UnfitInputError` if the schema rejects the value, or throws itself. */
 export async function parseInput(schema: StandardSchemaV1, value: unknown, field: string): Promise<unknown> {

@@ -12,6 +12,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { upstreamResultsOf } from '../lease/leased-execution.ts'
 import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
+import { UnfitInputError } from '../lease/held-value.ts'
 import { parseInput } from './unfit-input.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { RetryServices } from '../store/retry-until-answered.ts'
@@ -102,6 +103,8 @@ function decodeResult({ name, info, bytes }: UpstreamResult): unknown {
   try {
     return decodeValue(info, bytes)
   } catch (cause) {
+    // Another worker may have the key.
+    if (cause instanceof EngineError) throw new UnfitInputError(cause.code, cause.detail, { cause })
     throw new EngineError(
       'invalid_payload',
       { field: `inputs.${name}`, message: 'The stored bytes are not valid JSON.' },

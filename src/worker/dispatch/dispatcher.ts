@@ -89,6 +89,7 @@ export class Dispatcher {
         continue
       }
       const leased = new LeasedExecution(claimed, reply.partition, reply.blobs, task, times)
+      leased.maxValueBytes = this.#services.batcher.codec?.maxBytes
       this.#services.keeper.add(leased)
       if (claimed.limits.length === 0 || permits.admit(leased, reply.hand)) this.#accept(leased)
       else this.#slots.countAdmitting(task, 1)
@@ -216,13 +217,15 @@ export class Dispatcher {
     this.#startWaiting()
   }
 
-  async #attempt(leased: LeasedExecution): Promise<HandlerOutcome> {
-    return await this.#services.batcher.tracing.span(attemptSpan(leased), async (span) => {
-      const outcome = await runAttempt(leased, new HandlerContext(leased, this.#services))
-      span.set('flowfabric.outcome', endOf(outcome))
-      if (outcome.kind === 'fail') span.fail(outcome.failure.category)
-      return outcome
-    })
+  #attempt(leased: LeasedExecution): Promise<HandlerOutcome> {
+    return this.#services.batcher.tracing.span(
+      () => attemptSpan(leased),
+      () => runAttempt(leased, new HandlerContext(leased, this.#services)),
+      (span, outcome) => {
+        span.set('flowfabric.outcome', endOf(outcome))
+        if (outcome.kind === 'fail') span.fail(outcome.failure.category)
+      },
+    )
   }
 
   /** Releases an execution of a task that this worker has no handler for. Unexpected: claims name the served tasks. */

@@ -64,6 +64,8 @@ export class Settler {
   }
 
   async #settle(leased: LeasedExecution, outcome: HandlerOutcome): Promise<void> {
+    // In the batch of the report.
+    const lines = leased.lines?.finish()
     try {
       const settled = await reportOutcome(this.#services, leased, outcome)
       this.counts[settled] += 1
@@ -78,6 +80,7 @@ export class Settler {
       // A lease lost meanwhile has been logged already; any other error is unexpected.
       if (leased.refusal === undefined) this.#log.unreported(leased, outcome, error)
     }
+    if (lines !== undefined) await lines
     this.#services.keeper.remove(leased)
     this.#slots.settlingCount -= 1
     this.#turnEnd.request()

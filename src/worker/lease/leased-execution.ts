@@ -18,6 +18,8 @@ import type {
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { ServedTask } from '../served-task.ts'
+import type { LogLineLevel } from '../../client/streams/log-line.ts'
+import type { LogFields } from '../../runtime/index.ts'
 
 /** Why a lease was lost for good. */
 export type LeaseLoss = LeaseRefusal['code'] | 'execution_not_found'
@@ -66,6 +68,13 @@ export interface ClaimTimes {
   readonly leaseTtlMs: number
 }
 
+/** Log lines that wait for a batch. `finish` resolves once they are stored or given up. */
+export interface PendingLines {
+  add(level: LogLineLevel, fields: LogFields, message: string, step: string | undefined): void
+  send(): void
+  finish(): Promise<void> | undefined
+}
+
 export class LeasedExecution {
   readonly claimed: Claimed
   readonly partition: Partition
@@ -100,6 +109,8 @@ export class LeasedExecution {
   isParking = false
   /** Set once the store has ended this run. */
   earlyExit: EarlyExit | undefined
+  /** Its number among the executions that have held permits. */
+  holder: number | undefined
   /** Position among the executions that wait for a slot. */
   order = 0
   pendingCancel: PendingCancel | undefined
@@ -111,6 +122,12 @@ export class LeasedExecution {
   isCancelDelivered = false
   /** Set once nothing more may be recorded: the lease is lost, the run was ended by the store, or the worker has stopped. */
   refusal: EngineError | undefined
+  /** Set once a value was read that this worker cannot open. The execution is given back to be run by another one. */
+  unfit: EngineError | undefined
+  /** What a codec permits for its result, if that is more than the store itself permits. */
+  maxValueBytes: number | undefined
+  /** Its log lines that are not stored yet. Set by the first line. */
+  lines: PendingLines | undefined
   #controller: AbortController | undefined
   #isAbortThrown = false
   #abortReason: EngineError | undefined
@@ -232,7 +249,8 @@ export class LeasedExecution {
   }
 
   throwIfRefused(): void {
-    if (this.refusal !== undefined) throw this.refusal
+    const reason = this.refusal ?? this.unfit
+    if (reason !== undefined) throw reason
   }
 
   /** Resolves with the result of the handler, or with undefined on an early exit, after which the handler never settles. */

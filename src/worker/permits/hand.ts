@@ -1,54 +1,85 @@
 /** Permits that are lent to one claim, so that the work that they cover starts without another round. */
 import type { LimitRef, PermitsAtHand } from '../../kernel/index.ts'
-import type { Permit } from './key-permits.ts'
+import type { KeyPermits, Permit } from './key-permits.ts'
+
+/** Permits of one key and weight. */
+interface Lent {
+  readonly key: KeyPermits
+  readonly weight: number
+  readonly permits: Permit[]
+  /** How many of them the claim has used. */
+  used: number
+}
 
 export class Hand {
-  readonly permits: readonly PermitsAtHand[]
-  readonly keys: ReadonlySet<Permit['key']>
-  readonly #lent: Permit[]
+  readonly #lent: Lent[] = []
   /** Keys whose blocked work the claim may take. */
-  readonly #takesBlocked: ReadonlySet<Permit['key']>
+  readonly #takesBlocked = new Set<KeyPermits>()
 
-  constructor(lent: readonly Permit[], takesBlocked: ReadonlySet<Permit['key']>) {
-    this.keys = new Set(lent.map(({ key }) => key))
-    this.#lent = [...lent]
-    this.#takesBlocked = takesBlocked
-    for (const { key } of lent) key.lentCount += 1
-    this.permits = atHand(lent, takesBlocked)
+  /** Takes up to so many free permits of a key. Returns how many kinds of permits that adds. */
+  lend(key: KeyPermits, count: number, takesBlocked: boolean): number {
+    if (takesBlocked) this.#takesBlocked.add(key)
+    const first = this.#lent.length
+    for (const permit of key.free.splice(0, count)) {
+      key.lentCount += 1
+      const lent = this.#lent.find((other, i) => i >= first && other.weight === permit.weight)
+      if (lent === undefined) this.#lent.push({ key, weight: permit.weight, permits: [permit], used: 0 })
+      else lent.permits.push(permit)
+    }
+    return this.#lent.length - first
+  }
+
+  get isEmpty(): boolean {
+    return this.#lent.length === 0
+  }
+
+  /** What the claim receives. */
+  permits(): PermitsAtHand[] {
+    return this.#lent.map(({ key, weight, permits }) => {
+      const takesBlocked = this.#takesBlocked.has(key)
+      return { limit: key.limit, key: key.key, weight, count: permits.length, takesBlocked }
+    })
+  }
+
+  keys(): ReadonlySet<KeyPermits> {
+    return new Set(this.#lent.map(({ key }) => key))
   }
 
   /** Returns the permit that the claim has used for a limit of an execution, if it is still valid and its key not held back. */
-  take({ limit, key, weight }: LimitRef, now: number): Permit | undefined {
-    const isOfKey = (permit: Permit) => permit.key.limit === limit && permit.key.key === key && permit.key.isUsable(now)
-    let at = this.#lent.findIndex((permit) => isOfKey(permit) && permit.weight === weight)
-    // As the claim does: what the rate has counted before uses any permit.
-    if (at === -1 && weight === 0) at = this.#lent.findIndex(isOfKey)
-    if (at === -1) return undefined
-    const [permit] = this.#lent.splice(at, 1)
-    if (permit === undefined) return undefined
-    permit.key.lentCount -= 1
-    return permit.generation === permit.key.generation ? permit : undefined
+  take(need: LimitRef, now: number): Permit | undefined {
+    const lent = this.#lentFor(need, now)
+    const permit = lent?.permits[lent.used]
+    if (lent === undefined || permit === undefined) return undefined
+    lent.used += 1
+    lent.key.lentCount -= 1
+    return permit.generation === lent.key.generation ? permit : undefined
+  }
+
+  #lentFor({ limit, key, weight }: LimitRef, now: number): Lent | undefined {
+    let other: Lent | undefined
+    for (const lent of this.#lent) {
+      if (lent.key.limit !== limit || lent.key.key !== key || lent.used === lent.permits.length) continue
+      if (!lent.key.isUsable(now)) return undefined
+      if (lent.weight === weight) return lent
+      // As the claim does: what the rate has counted before uses any permit.
+      if (weight === 0) other ??= lent
+    }
+    return other
   }
 
   /** Puts the permits back that the claim has not used. Returns the keys of which it found no more blocked work. */
-  end(): Permit['key'][] {
-    const spared = new Set<Permit['key']>()
-    for (const permit of this.#lent.splice(0)) {
-      permit.key.lentCount -= 1
-      spared.add(permit.key)
-      if (permit.generation === permit.key.generation) permit.key.free.push(permit)
+  end(): KeyPermits[] {
+    const spared = new Set<KeyPermits>()
+    for (const lent of this.#lent) {
+      const { key, permits } = lent
+      for (let i = lent.used; i < permits.length; i++) {
+        const permit = permits[i]
+        if (permit?.generation === key.generation) key.putFree(permit)
+      }
+      if (lent.used < permits.length) spared.add(key)
+      key.lentCount -= permits.length - lent.used
+      lent.used = permits.length
     }
     return [...spared].filter((key) => this.#takesBlocked.has(key))
   }
-}
-
-function atHand(lent: readonly Permit[], takesBlocked: ReadonlySet<Permit['key']>): PermitsAtHand[] {
-  const groups = new Map<string, { -readonly [K in keyof PermitsAtHand]: PermitsAtHand[K] }>()
-  for (const { key, weight } of lent) {
-    const id = [key.limit, key.key, weight].join(' ')
-    const group = groups.get(id)
-    if (group !== undefined) group.count += 1
-    else groups.set(id, { limit: key.limit, key: key.key, weight, count: 1, takesBlocked: takesBlocked.has(key) })
-  }
-  return [...groups.values()]
 }

@@ -17,6 +17,10 @@ export interface Permit {
   readonly of: ExecutionId | undefined
   /** Something was started with it, so that its weight is not given back. */
   isUsed: boolean
+  /** The execution that holds it. */
+  user: LeasedExecution | undefined
+  /** Its place among the permits of the key that executions hold. */
+  place: number
 }
 
 /** The length of the windows in which uses are counted. */
@@ -29,8 +33,13 @@ export class KeyPermits {
   readonly partition: Partition
   /** Permits that belong to no execution. */
   readonly free: Permit[] = []
-  /** Executions that hold a permit of the key. */
-  readonly users = new Set<LeasedExecution>()
+  /** No free permit was taken before, on the monotonic clock. */
+  freeSince = Infinity
+  /**
+   * Permits that executions hold, also those that have lapsed meanwhile, in no order. An array, because the tables of a Set that
+   * lives long would keep the executions that have left it.
+   */
+  readonly #used: Permit[] = []
   /** Permits that the store counts for this worker: used, free, and lent to pending claims. */
   held = 0
   /** The lowest number since the oldest pending renewal was sent. */
@@ -72,7 +81,28 @@ export class KeyPermits {
 
   /** Whether nothing needs to be remembered of the key. */
   get isIdle(): boolean {
-    return this.held === 0 && this.askedCount === 0 && this.users.size === 0
+    return this.held === 0 && this.askedCount === 0 && this.#used.length === 0
+  }
+
+  /** The permits that executions hold. */
+  get used(): readonly Permit[] {
+    return this.#used
+  }
+
+  /** An execution holds a permit from now on. */
+  use(permit: Permit, user: LeasedExecution): void {
+    permit.user = user
+    permit.place = this.#used.push(permit) - 1
+  }
+
+  /** An execution holds a permit no more. */
+  leave(permit: Permit): void {
+    const last = this.#used.pop()
+    if (last !== undefined && last !== permit) {
+      last.place = permit.place
+      this.#used[permit.place] = last
+    }
+    permit.user = undefined
   }
 
   /** Returns a free permit of a weight. */
@@ -80,6 +110,27 @@ export class KeyPermits {
     if (!this.isUsable(now)) return undefined
     const at = weight === 0 ? this.free.length - 1 : this.free.findIndex((permit) => permit.weight === weight)
     return at === -1 ? undefined : this.free.splice(at, 1)[0]
+  }
+
+  /** Adds a permit that belongs to no execution. */
+  putFree(permit: Permit): void {
+    this.free.push(permit)
+    this.freeSince = Math.min(this.freeSince, permit.takenOn)
+  }
+
+  /** Removes the free permits that are not to be kept, and returns them. */
+  dropFree(isKept: (permit: Permit) => boolean): Permit[] {
+    const dropped: Permit[] = []
+    let keptCount = 0
+    this.freeSince = Infinity
+    for (const permit of this.free) {
+      if (isKept(permit)) {
+        this.free[keptCount++] = permit
+        this.freeSince = Math.min(this.freeSince, permit.takenOn)
+      } else dropped.push(permit)
+    }
+    this.free.length = keptCount
+    return dropped
   }
 
   /** Whether free permits may start something. */

@@ -24,6 +24,8 @@ const KEY_ROUND_MAX = 6
 const ROUND_MAX = 8 * PERMIT_REQUEST_MAX
 /** How long returned permits wait for a round, unless other work waits for them. */
 const RETURN_AFTER_MS = 50
+/** Returned permits that wait for a round at most. Those of one key share a return. */
+const RETURN_MAX = 512
 /** When work asks again whose permits have lapsed before their answer came. */
 const LATE_RETRY_MS = 100
 
@@ -103,6 +105,8 @@ export class PermitDesk {
   readonly #runtime: Runtime
   #asks: Ask[] = []
   #returns: Permit[] = []
+  /** The keys of these returns. */
+  #returnedKeys = new Set<KeyPermits>()
   /** Permits that the store counts and this worker does not know. */
   #strays: Stray[] = []
   #isBusy = false
@@ -133,6 +137,7 @@ export class PermitDesk {
     permit.key.returningCount += 1
     permit.key.changeCount += 1
     this.#returns.push(permit)
+    this.#returnedKeys.add(permit.key)
     if (isUrgent) this.#isUrgent = true
   }
 
@@ -148,7 +153,8 @@ export class PermitDesk {
   /** Sends what is urgent; the rest waits a moment for company. */
   flush(): void {
     if (this.#isBusy) return
-    if (this.#isUrgent || this.#returns.length >= PERMIT_REQUEST_MAX) {
+    const isFull = this.#returns.length >= RETURN_MAX || this.#returnedKeys.size >= PERMIT_REQUEST_MAX
+    if (this.#isUrgent || isFull) {
       void this.#run()
       return
     }
@@ -170,6 +176,7 @@ export class PermitDesk {
     this.#timer?.cancel()
     this.#asks = []
     this.#returns = []
+    this.#returnedKeys = new Set()
     this.#strays = []
     this.#endIdle()
   }
@@ -210,7 +217,7 @@ export class PermitDesk {
 
   #takeReturns(room: Map<KeyPermits, number>): Return[] {
     const now = this.#runtime.monotonic()
-    const groups = new Map<string, { readonly key: KeyPermits; readonly permits: Permit[] }>()
+    const groups = new Map<KeyPermits | string, { readonly key: KeyPermits; readonly permits: Permit[] }>()
     const later: Permit[] = []
     for (const permit of this.#returns) {
       const { key, weight, takenAt, isUsed } = permit
@@ -219,13 +226,15 @@ export class PermitDesk {
         key.returningCount -= 1
         continue
       }
-      const id = [key.limit, key.key, isUsed ? '' : `${weight}@${takenAt}`].join(' ')
+      // All used ones of a key share a return. The others say when they were taken.
+      const id = isUsed ? key : [key.limit, key.key, `${weight}@${takenAt}`].join(' ')
       const group = groups.get(id)
       if (group !== undefined) group.permits.push(permit)
       else if (groups.size < ROUND_MAX && hasRoom(room, key)) groups.set(id, { key, permits: [permit] })
       else later.push(permit)
     }
     this.#returns = later
+    this.#returnedKeys = new Set(later.map(({ key }) => key))
     if (later.length > 0) this.#isUrgent = true
     const strays: Return[] = []
     for (const stray of this.#strays.splice(0)) {
@@ -309,7 +318,17 @@ export class PermitDesk {
       const { takenAt } = answer
       const { generation } = key
       for (let i = 0; i < answer.granted; i++) {
-        permits.push({ key, weight, takenAt, takenOn: sentAt, generation, of, isUsed: false })
+        permits.push({
+          key,
+          weight,
+          takenAt,
+          takenOn: sentAt,
+          generation,
+          of,
+          isUsed: false,
+          user: undefined,
+          place: -1,
+        })
       }
     }
     this.#options.onTaken(key, answer, requestOf(request))
@@ -320,7 +339,7 @@ export class PermitDesk {
       else onAnswer({ kind: 'refused', refusal: refusalOf(answer) })
       left -= 1
     }
-    key.free.push(...permits)
+    for (const permit of permits) key.putFree(permit)
     for (const { onEnd } of asks) onEnd?.()
   }
 

@@ -5,6 +5,7 @@
  */
 import { compareRefs } from '../../client/define/limit.ts'
 import type { DeclaredLimits } from '../../client/limits/declared-limits.ts'
+import { keyText } from '../../client/limits/limit-keys.ts'
 import { CANCEL_GRACE_DEFAULT_MS, CLAIM_PERMIT_MAX, GATE_OPEN_MAX } from '../../kernel/index.ts'
 import type {
   Closing,
@@ -16,6 +17,7 @@ import type {
   TakeAnswer,
 } from '../../kernel/index.ts'
 import { partitionOf } from '../../client/transport/ids.ts'
+import { ChurnMap } from '../../runtime/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import { limitPartition } from '../../stores/partitions.ts'
 import { executionPartition } from '../../stores/store.ts'
@@ -38,7 +40,7 @@ const KEEP_MS = 1_000
 /** Fewer uses than these are not worth spare permits. */
 const STOCK_USES_MIN = 4
 /** Spare permits of one key at most. */
-const STOCK_MAX = 256
+const STOCK_MAX = 512
 /** Permits that are asked for at once for blocked work. */
 const PULL_MAX = 50
 
@@ -80,7 +82,9 @@ export class Permits {
   readonly #options: PermitsOptions
   readonly #listener: PermitListener
   readonly #keys = new Map<string, KeyPermits>()
-  readonly #granted = new Map<LeasedExecution, readonly Permit[]>()
+  /** The permits of executions, by the numbers of these. */
+  readonly #granted = new ChurnMap<number, readonly Permit[]>()
+  #holderCount = 0
   readonly #desks = new Map<Partition, PermitDesk>()
   readonly #blocked = new BlockedWork()
   readonly #renewal: PermitRenewal
@@ -110,22 +114,15 @@ export class Permits {
   lend(partition: Partition, count: number): Hand | undefined {
     if (this.#keys.size === 0) return undefined
     const now = this.#now
-    const lent: Permit[] = []
-    const takesBlocked = new Set<KeyPermits>()
+    const hand = new Hand()
     let kinds = 0
     const number = Number(partition.slice(partition.indexOf(':') + 1))
     for (const key of this.#keys.values()) {
       if (key.free.length === 0 || !key.isUsable(now) || kinds >= CLAIM_PERMIT_MAX) continue
-      if (this.#blocked.get(key)?.partitions.has(number) === true) takesBlocked.add(key)
-      else if (key.isContended) continue
-      const weights = new Set<number>()
-      for (const permit of key.free.splice(0, count)) {
-        weights.add(permit.weight)
-        lent.push(permit)
-      }
-      kinds += weights.size
+      const takesBlocked = this.#blocked.get(key)?.partitions.has(number) === true
+      if (takesBlocked || !key.isContended) kinds += hand.lend(key, count, takesBlocked)
     }
-    return lent.length === 0 ? undefined : new Hand(lent, takesBlocked)
+    return hand.isEmpty ? undefined : hand
   }
 
   /** The keys that are known to have no permit, so that a claim skips their work. */
@@ -144,23 +141,24 @@ export class Permits {
   claimed(partition: Partition, hand: Hand | undefined, gates: readonly LimitKey[]): void {
     const number = Number(partition.slice(partition.indexOf(':') + 1))
     for (const key of hand?.end() ?? []) this.#blocked.remove(key, number)
-    for (const key of hand?.keys ?? []) this.#touched.add(key)
+    for (const key of hand?.keys() ?? []) this.#touched.add(key)
     for (const { limit, key } of gates) this.#noteBlocked(this.#keyOf(limit, key), number)
   }
 
   /** Admits an execution: at once if permits were lent for it, or are free. Returns whether it may start now. */
   admit(leased: LeasedExecution, hand: Hand | undefined): boolean {
     const { limits, isAdmitted } = leased.claimed
-    const applicant: Applicant = { leased, left: [], pendingCount: 0, refusal: undefined }
+    const now = this.#now
+    const left: LimitRef[] = []
     for (const need of limits) {
-      const permit = isAdmitted ? hand?.take(need, this.#now) : undefined
-      if (permit === undefined) applicant.left.push(need)
-      else this.#grant(leased, permit)
+      const permit = isAdmitted ? hand?.take(need, now) : undefined
+      if (permit === undefined) left.push(need)
+      else this.#grant(leased, permit, now)
     }
-    if (applicant.left.length === 0) return true
-    applicant.left.sort(compareRefs)
+    if (left.length === 0) return true
+    left.sort(compareRefs)
     this.#listener.requestTurn()
-    return this.#apply(applicant)
+    return this.#apply({ leased, left, pendingCount: 0, refusal: undefined })
   }
 
   /**
@@ -168,12 +166,12 @@ export class Permits {
    * stays with the execution, because it has started, or continues later with no weight.
    */
   release(leased: LeasedExecution, isCounted: boolean): void {
-    const permits = this.#granted.get(leased)
-    if (permits === undefined) return
-    this.#granted.delete(leased)
+    const { holder } = leased
+    const permits = holder === undefined ? undefined : this.#granted.get(holder)
+    if (holder === undefined || permits === undefined) return
+    this.#granted.delete(holder)
     for (const permit of permits) {
-      const { key } = permit
-      key.users.delete(leased)
+      permit.key.leave(permit)
       permit.isUsed ||= isCounted
       this.#putBack(permit)
     }
@@ -257,7 +255,7 @@ export class Permits {
       const key = this.#keyOf(need.limit, need.key)
       const permit = need.instead === 'cancel' ? undefined : key.take(need.weight, now)
       if (permit === undefined) continue
-      this.#grant(leased, permit)
+      this.#grant(leased, permit, now)
       applicant.left = applicant.left.filter((other) => other !== need)
     }
     if (applicant.left.length === 0) return true
@@ -287,7 +285,7 @@ export class Permits {
     if (answer.kind === 'refused') applicant.refusal ??= answer.refusal
     else {
       applicant.left = applicant.left.filter((other) => other !== need)
-      if (answer.permit !== undefined) this.#grant(leased, answer.permit)
+      if (answer.permit !== undefined) this.#grant(leased, answer.permit, this.#now)
     }
     if (applicant.pendingCount > 0) return
     if (applicant.refusal !== undefined) {
@@ -298,17 +296,31 @@ export class Permits {
     }
   }
 
-  #grantedTo(leased: LeasedExecution): readonly Permit[] {
-    return this.#granted.get(leased) ?? []
+  #grant(leased: LeasedExecution, permit: Permit, now: number): void {
+    const { key } = permit
+    const holder = (leased.holder ??= ++this.#holderCount)
+    const others = this.#granted.get(holder)
+    this.#granted.set(holder, others === undefined ? [permit] : [...others, permit])
+    key.use(permit, leased)
+    key.noteWeight(permit.weight)
+    key.noteUse(now)
+    this.#touched.add(key)
   }
 
-  #grant(leased: LeasedExecution, permit: Permit): void {
-    const { key } = permit
-    this.#granted.set(leased, [...this.#grantedTo(leased), permit])
-    key.users.add(leased)
-    key.noteWeight(permit.weight)
-    key.noteUse(this.#now)
-    this.#touched.add(key)
+  /** An execution holds another permit of a key instead of the one that has lapsed. */
+  #exchange(lapsed: Permit, permit: Permit): void {
+    const leased = lapsed.user
+    const permits = leased?.holder === undefined ? undefined : this.#granted.get(leased.holder)
+    if (leased?.holder === undefined || permits === undefined) {
+      // It has ended meanwhile.
+      this.#putBack(permit)
+      return
+    }
+    const exchanged = permits.map((other) => (other === lapsed ? permit : other))
+    this.#granted.set(leased.holder, exchanged)
+    permit.key.leave(lapsed)
+    permit.key.use(permit, leased)
+    this.#touched.add(permit.key)
   }
 
   /** A permit without a rate may serve again, for a while: then others get their turn. */
@@ -318,17 +330,15 @@ export class Permits {
     this.#touched.add(key)
     const isKept = !permit.isUsed || (key.isReusable && permit.of === undefined)
     const now = this.#now
-    if (isKept && this.#isOpen && key.isUsable(now) && now - permit.takenOn < KEEP_MS) key.free.push(permit)
+    if (isKept && this.#isOpen && key.isUsable(now) && now - permit.takenOn < KEEP_MS) key.putFree(permit)
     else this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
   }
 
   #returnUnused(key: KeyPermits, now: number): void {
-    const isKept = this.#isOpen && !key.isContended && key.isUsable(now)
-    const returned = key.free.filter(({ takenOn }) => !isKept || now - takenOn >= KEEP_MS)
-    if (returned.length === 0) return
-    const kept = key.free.filter((permit) => !returned.includes(permit))
-    key.free.splice(0, key.free.length, ...kept)
-    for (const permit of returned) this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
+    const keepsAny = this.#isOpen && !key.isContended && key.isUsable(now)
+    if (keepsAny && now - key.freeSince < KEEP_MS) return
+    const dropped = key.dropFree((permit) => keepsAny && now - permit.takenOn < KEEP_MS)
+    for (const permit of dropped) this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
   }
 
   /** Keeps as many permits ready as were used in the last moments. */
@@ -358,7 +368,7 @@ export class Permits {
     blocked.nextAt = Infinity
     this.#touched.add(key)
     const onAnswer = (answer: AskAnswer) => {
-      if (answer.kind === 'granted' && answer.permit !== undefined) key.free.push(answer.permit)
+      if (answer.kind === 'granted' && answer.permit !== undefined) key.putFree(answer.permit)
       // A limit that limits nothing any more blocks nothing.
       if (answer.kind === 'granted' && answer.permit === undefined) this.#openGates(key, [...blocked.partitions], 1)
     }
@@ -421,7 +431,7 @@ export class Permits {
   async #cancel(executionId: ExecutionId, { limit, key }: KeyPermits): Promise<void> {
     const { services } = this.#options
     const partition = partitionOf(executionId)
-    const reason = `a later execution needs the permit of limit ${limit}${key === '' ? '' : ` with the key ${key}`}`
+    const reason = `a later execution needs the permit of limit ${limit}${keyText(key)}`
     const input = { executionId, reason, by: 'limit', force: false, graceMs: CANCEL_GRACE_DEFAULT_MS }
     const call = () => services.batcher.run(partition, 'cancelExecution', input)
     await retryUntilAnswered(services, { partition, refusal: undefined }, call).catch(() => undefined)
@@ -433,23 +443,18 @@ export class Permits {
    */
   #replace(key: KeyPermits, left: number, isExact: boolean): void {
     const { lostAt } = key
-    const users = [...key.users]
+    const used = [...key.used]
     key.lapse()
     if (left > 0) key.lostAt = lostAt
-    for (const [i, leased] of users.entries()) {
-      const permits = this.#grantedTo(leased)
-      const own = permits.find((permit) => permit.key === key)
-      const others = permits.filter((permit) => permit.key !== key)
-      if (i < left && own !== undefined) {
+    for (const [i, lapsed] of used.entries()) {
+      if (i < left) {
         key.held += 1
-        this.#granted.set(leased, [...others, { ...own, generation: key.generation }])
+        this.#exchange(lapsed, { ...lapsed, generation: key.generation })
         continue
       }
-      this.#granted.set(leased, others)
       const onAnswer = (answer: AskAnswer) => {
-        if (answer.kind === 'refused') this.#listener.onLapsed(leased)
-        else if (answer.permit !== undefined && key.users.has(leased)) this.#grant(leased, answer.permit)
-        else if (answer.permit !== undefined) this.#putBack(answer.permit)
+        if (answer.kind === 'granted' && answer.permit !== undefined) this.#exchange(lapsed, answer.permit)
+        else if (answer.kind === 'refused' && lapsed.user !== undefined) this.#listener.onLapsed(lapsed.user)
       }
       this.#deskOf(key).ask({ key, weight: 0, onAnswer })
     }
@@ -465,7 +470,7 @@ export class Permits {
 
   /** The permits of a key could not be renewed in time: other workers may have them. */
   #giveUp(key: KeyPermits): void {
-    const users = [...key.users]
+    const users = key.used.flatMap(({ user }) => user ?? [])
     key.lapse()
     for (const leased of users) this.#listener.onLapsed(leased)
     this.#listener.requestTurn()

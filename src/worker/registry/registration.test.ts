@@ -48,6 +48,22 @@ describe('a worker', () => {
     expect(await eventTypes(world)).toEqual(['worker_registered', 'worker_draining', 'worker_unregistered'])
   })
 
+  test('that closes while it still registers is not listed afterwards', async () => {
+    await using world = createWorld()
+    const { promise, resolve } = Promise.withResolvers()
+    world.store.registryReady = promise
+    const worker = world.work([runsFor(world, 1)])
+    await world.settle()
+    const closing = worker.close()
+    await world.settle()
+    resolve(undefined)
+    await world.settle()
+    await closing
+
+    expect((await world.elsewhere.workers()).items).toEqual([])
+    expect(await eventTypes(world)).toEqual(['worker_registered', 'worker_unregistered'])
+  })
+
   test('stays live for as long as it runs', async () => {
     await using world = createWorld()
     world.work([runsFor(world, 1)])

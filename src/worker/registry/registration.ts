@@ -4,7 +4,7 @@
  */
 import type { WorkerFacts } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { errorFields, sleep } from '../../runtime/index.ts'
+import { endWithin, errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { STORE_PARTITION } from '../../stores/partitions.ts'
@@ -33,6 +33,7 @@ export class Registration {
   readonly #health: CallHealth
   readonly #bootId: string
   #timer: Timer | undefined
+  #beating: Promise<void> | undefined
   #isRegistered = false
   #isFailing = false
   #isAskedToDrain = false
@@ -45,26 +46,27 @@ export class Registration {
   }
 
   start(): void {
-    void this.#beat()
+    this.#beating = this.#beat()
   }
 
   /** Withdraws the registration. Waits a bounded time for the store. */
   async close(): Promise<void> {
     this.abandon()
-    if (!this.#isRegistered) return
-    const { batcher, runtime, workerInstanceId } = this.#options
-    const limit = new AbortController()
-    const withdrawing = batcher
-      .run(STORE_PARTITION, 'unregisterWorker', { workerInstanceId, bootId: this.#bootId })
-      .catch(() => undefined)
-    await Promise.race([withdrawing, sleep(runtime, WITHDRAW_MAX_MS, limit.signal)])
-    limit.abort()
+    await endWithin(this.#options.runtime, WITHDRAW_MAX_MS, this.#withdraw())
   }
 
   /** Stops as a killed process does: the registration lapses. */
   abandon(): void {
     this.#isClosed = true
     this.#timer?.cancel()
+  }
+
+  async #withdraw(): Promise<void> {
+    // A worker that is closed soon may still be registering.
+    await this.#beating
+    if (!this.#isRegistered) return
+    const { batcher, workerInstanceId } = this.#options
+    await batcher.run(STORE_PARTITION, 'unregisterWorker', { workerInstanceId, bootId: this.#bootId })
   }
 
   /** Sends one heartbeat, or registers. The next one is scheduled only then, so two never overlap. */
@@ -78,7 +80,7 @@ export class Registration {
     }
     if (this.#isClosed) return
     const everyMs = this.#options.facts().ttlMs / BEATS_PER_TTL
-    this.#timer = this.#options.runtime.after(everyMs, () => void this.#beat(), { background: true })
+    this.#timer = this.#options.runtime.after(everyMs, () => this.start(), { background: true })
   }
 
   async #register(): Promise<boolean> {

@@ -124,6 +124,12 @@ export class HandlerRun {
     })
   }
 
+  /** Returns the step of an execution that the current async context runs in. */
+  static currentStep(leased: LeasedExecution): string | undefined {
+    const inside = innermostStep.getStore()
+    return inside?.leased === leased ? inside.step : undefined
+  }
+
   /** Runs the work of a step in its async context. */
   inStep<T>(step: string, work: () => T): T {
     return innermostStep.run({ leased: this.#leased, step }, work)
@@ -245,6 +251,8 @@ export class HandlerRun {
   /** While this call is pending, refusals of other calls are caused by it. */
   async #callToPark<R>(call: () => Promise<R>): Promise<R> {
     this.#leased.isParking = true
+    // In the batch of the parking call.
+    this.#leased.lines?.send()
     try {
       return await retryUntilAnswered(this.#services, this.#leased, call)
     } finally {

@@ -2,7 +2,7 @@
  * The steps and signals that an execution recorded before this run of its handler. Read lazily, one page ahead of the handler.
  * An execution without recorded steps reads nothing.
  */
-import { decodeValue } from '../../client/checks/payload.ts'
+import { decodeHeld } from '../lease/held-value.ts'
 import { STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type { Instant, Step, StepKind, StepView } from '../../kernel/index.ts'
 import type { ReceivedSignal } from '../../client/define/waitable.ts'
@@ -144,7 +144,7 @@ export class StepJournal {
       this.#signals.set(sequence, {
         name,
         waitpoint: isMailbox(target) ? undefined : target,
-        value: decodeValue(signal.payload, blobs[payloadBlob ?? -1]),
+        value: decodeHeld(this.#leased, signal.payload, blobs[payloadBlob ?? -1]),
         by: { type: source.type, identity: source.identity },
         at,
         sequence,

@@ -13,6 +13,7 @@ import type { Failure, FailureInput, Instant, StepState } from '../../kernel/ind
 import { sleep } from '../../runtime/index.ts'
 import type { SpanSpec } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { decodeHeld } from '../lease/held-value.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { StepTry } from './step-try.ts'
 import type { StepStreams } from './step-try.ts'
@@ -163,7 +164,7 @@ export class StepRunner {
   #progressOf(name: string, state: StepState, attempt: number, value: Uint8Array | undefined): Progress {
     switch (state.phase) {
       case 'completed':
-        return { kind: 'completed', value: decodeValue(state.value, value) }
+        return { kind: 'completed', value: decodeHeld(this.#leased, state.value, value) }
       case 'failed':
         return { kind: 'failed', error: new StepFailedError(name, failureInputOf(state.failure)) }
       case 'retrying': {
@@ -212,8 +213,9 @@ export class StepRunner {
     const call = new StepTry(this.#leased, name, attempt, policy.timeoutMs, this.#streams)
     let value: unknown
     try {
-      value = await this.#services.batcher.tracing.span(stepSpan(name, attempt), () =>
-        this.#run.inStep(name, () => call.run(work.run, this.#services.runtime)),
+      value = await this.#services.batcher.tracing.span(
+        () => stepSpan(name, attempt),
+        () => this.#run.inStep(name, () => call.run(work.run, this.#services.runtime)),
       )
     } catch (error) {
       // Aborted work has not failed: a later run continues it.
@@ -223,7 +225,7 @@ export class StepRunner {
     this.#leased.throwIfRefused()
     // Work that has an aborted signal may have returned a fallback.
     if (call.hasGivenSignal || this.#leased.hasGivenSignal) this.#run.throwIfInterrupted()
-    const encoded = encodeStepValue(name, value)
+    const encoded = encodeStepValue(name, value, this.#services.batcher.valueLimit(STEP_VALUE_BYTES))
     // A recorded step is not run again, so its frames must be stored before.
     const frames = this.#run.storeFrames()
     if (frames !== undefined) await frames
@@ -292,9 +294,9 @@ function asReplayed(encoded: EncodedValue | undefined): unknown {
 }
 
 /** Throws if the value cannot be stored, because later runs could not return it. */
-function encodeStepValue(name: string, value: unknown): EncodedValue | undefined {
+function encodeStepValue(name: string, value: unknown, limitBytes: number): EncodedValue | undefined {
   try {
-    return encodeValue(value, `the value of step '${name}'`, STEP_VALUE_BYTES)
+    return encodeValue(value, `the value of step '${name}'`, limitBytes)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     const code = error.code === 'invalid_input' ? 'invalid_output' : error.code

@@ -3,13 +3,12 @@
  * execution and ends the run of its handler; the next run reaches the same wait and reads its recorded result.
  */
 import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/context.ts'
-import { flattenCondition, singleLeaf } from '../../client/define/condition-draft.ts'
 import { msUntil, parseDuration } from '../../client/define/duration.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import { invalidInput, show } from '../../client/checks/names.ts'
 import { shape } from '../../options/shape.ts'
 import { checkWaitpointKey } from '../../client/checks/signal-names.ts'
-import { answerSignal } from '../../client/define/signal-wait.ts'
+import { callbackAt, sleepPlan } from '../../client/define/plain-waits.ts'
 import { optionalClaims } from '../../client/tokens/token-options.ts'
 import type { TokenSigner } from '../../client/tokens/token.ts'
 import { sleepOf } from '../../client/define/sleep-arguments.ts'
@@ -17,7 +16,7 @@ import type { SleepArguments } from '../../client/define/sleep-arguments.ts'
 import { WAITABLE } from '../../client/define/waitable.ts'
 import type { WaitOutcome, WaitPlan, Waitable } from '../../client/define/waitable.ts'
 import { WAITPOINT_EXPIRY_MAX_MS } from '../../kernel/index.ts'
-import type { ConditionNode, Refused, Step, WaitpointView } from '../../kernel/index.ts'
+import type { Refused, Step, WaitpointView } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
@@ -141,7 +140,8 @@ export class WaitRunner {
       throw new EngineError('corruption', { step: name, message: `The record of wait '${name}' has no end.` })
     }
     const { how, by, reason, at } = state
-    return { how, by, reason, at, signals: await this.#journal.signals(wait?.satisfiers ?? []) }
+    const signals = await this.#journal.signals(wait?.satisfiers ?? [])
+    return { how, by, reason, at, signals, asks: wait?.asks }
   }
 
   #refusalOf(step: string, refused: Refused): EngineError {
@@ -149,28 +149,6 @@ export class WaitRunner {
     const { waitpoint } = detail
     const message = waitpoint === undefined ? `Refused for '${step}'.` : `'${step}' waits at '${waitpoint}'.`
     return this.#leased.refusal ?? new StepRefusedError(code, { ...detail, step, message })
-  }
-}
-
-/** A condition that no signal satisfies: it ends by its timeout, or by an operator. */
-function sleepPlan(timeoutMs: number): WaitPlan {
-  const root: ConditionNode = {
-    kind: 'timeout',
-    parent: undefined,
-    need: 1,
-    by: 'once',
-    name: undefined,
-    from: [],
-    targets: [],
-  }
-  return {
-    nodes: [root],
-    opens: [],
-    reason: 'sleep',
-    timeoutMs,
-    onTimeout: 'resume',
-    remindEveryMs: undefined,
-    resumeDelayMs: undefined,
   }
 }
 
@@ -208,19 +186,6 @@ function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: Waitpoi
       const claims = { executionId: leased.id, waitpointId, target, generation, openedAt, keyId, nonce }
       return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
     },
-    [WAITABLE]: {
-      name: target,
-      plan: () => ({
-        nodes: flattenCondition(singleLeaf(target, undefined)),
-        opens: [],
-        reason: 'callback',
-        timeoutMs: undefined,
-        untilExpiry: true,
-        onTimeout: 'resume',
-        remindEveryMs: undefined,
-        resumeDelayMs: undefined,
-      }),
-      answer: (outcome) => answerSignal(outcome),
-    },
+    ...callbackAt(target),
   }
 }

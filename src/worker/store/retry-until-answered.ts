@@ -23,22 +23,40 @@ interface Refusable {
 }
 
 /** Throws the last error if it is not transient or if retrying has become pointless. */
-export async function retryUntilAnswered<T>(
+export function retryUntilAnswered<T>(
   repetition: RetryServices,
   leased: Refusable,
   call: (isRetry: boolean) => Promise<T>,
 ): Promise<T> {
-  const { runtime, health, stopped } = repetition
-  for (let failureCount = 0; ; failureCount++) {
-    try {
-      const answer = await call(failureCount > 0)
+  const { health } = repetition
+  // Nearly every call is answered at once, so the loop is entered only after a failure.
+  return call(false).then(
+    (answer) => {
       health.answered(leased.partition)
       return answer
-    } catch (error) {
-      health.failed(leased.partition, error)
-      if (!isTransient(error)) throw error
-      await sleep(runtime, backoffMs(runtime, failureCount + 1, BACKOFF_MAX_MS), stopped)
-      if (leased.refusal !== undefined || stopped.aborted) throw error
+    },
+    (error: unknown) => retry(repetition, leased, call, error),
+  )
+}
+
+async function retry<T>(
+  { runtime, health, stopped }: RetryServices,
+  leased: Refusable,
+  call: (isRetry: boolean) => Promise<T>,
+  failure: unknown,
+): Promise<T> {
+  let error = failure
+  for (let failureCount = 1; ; failureCount++) {
+    health.failed(leased.partition, error)
+    if (!isTransient(error)) throw error
+    await sleep(runtime, backoffMs(runtime, failureCount, BACKOFF_MAX_MS), stopped)
+    if (leased.refusal !== undefined || stopped.aborted) throw error
+    try {
+      const answer = await call(true)
+      health.answered(leased.partition)
+      return answer
+    } catch (next) {
+      error = next
     }
   }
 }

@@ -4,7 +4,6 @@
  */
 import type { InboxMessage } from '../../client/define/frames.ts'
 import { checkSignalName } from '../../client/checks/signal-names.ts'
-import { decodeValue } from '../../client/checks/payload.ts'
 import { validate } from '../../client/define/validation.ts'
 import { invalidInput } from '../../client/checks/names.ts'
 import { concerns } from '../../client/streams/stream-source.ts'
@@ -12,6 +11,7 @@ import { ADMISSION_LEVEL, levelTooLow } from '../../stores/level/store-level.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
+import { UnfitInputError, decodeHeld } from '../lease/held-value.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { HandlerRun } from '../steps/handler-run.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
@@ -68,7 +68,7 @@ export class Inboxes {
     const { signal, payloadBlob } = view
     const { sequence, key, source, at } = signal
     const { value, isValid } = await this.#parse(name, sequence, () =>
-      decodeValue(signal.payload, blobs[payloadBlob ?? -1]),
+      decodeHeld(this.#leased, signal.payload, blobs[payloadBlob ?? -1]),
     )
     const done = async () => {
       await this.#take(name, sequence, 0)
@@ -93,6 +93,7 @@ export class Inboxes {
       const schema = this.#leased.task.handler.task.signals[name]
       return { value: await validate(schema, decode(), 'invalid_payload', name), isValid: true }
     } catch (error) {
+      if (error instanceof UnfitInputError) throw error
       if (!(error instanceof EngineError) && !(error instanceof SyntaxError)) throw error
       const fields = { executionId: this.#leased.id, inbox: name, sequence, ...errorFields(error) }
       this.#services.log.warn(fields, 'a message does not fit the schema of its signal; passing over it')

@@ -1,19 +1,23 @@
 /** The calls of one execution to the partitions of its budgets: one call for each tree, in the same order in all executions. */
-import type { BudgetShortage } from '../../client/define/errors.ts'
-import type { SpendReceipt } from '../../client/define/context.ts'
+import type { BudgetShortage } from '../define/errors.ts'
+import type { SpendReceipt } from '../define/context.ts'
 import { budgetId, nameInBudgetId, rootInId } from '../../kernel/index.ts'
-import type { AccountRef, Amounts, BudgetWake, Overrun, Spender } from '../../kernel/index.ts'
+import type { AccountRef, Amounts, BudgetWake, Instant, LimitKey, Overrun, Spender } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { deliverWakes } from '../../stores/deliver-wakes.ts'
 import { limitPartition } from '../../stores/partitions.ts'
-import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { Batcher } from '../../stores/batcher.ts'
-import type { LeasedExecution } from '../lease/leased-execution.ts'
-import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import type { RetryServices } from '../store/retry-until-answered.ts'
 
-export interface BudgetServices extends RetryServices {
-  readonly batcher: Batcher
+/** The execution that spends, and how its calls are sent. */
+export interface BudgetOwner {
+  readonly spender: Spender
+  /** The keys of budgets that it spends. */
+  readonly budgets: readonly LimitKey[]
+  /** Distinguishes the calls of the runs of all executions, also of one that has the id of a removed one. */
+  readonly keyPrefix: string
+  /** Sends a call, and repeats it while the store does not answer. */
+  readonly run: <T>(partition: Partition, call: () => Promise<T>) => Promise<T>
 }
 
 /** A tree of budgets that an execution spends. */
@@ -21,6 +25,15 @@ export interface Tree {
   readonly root: string
   readonly partition: Partition
   readonly accounts: readonly AccountRef[]
+}
+
+/** An approval that raises a budget. */
+export interface Approved {
+  /** The name of the wait, which differs for repeated questions. */
+  readonly wait: string
+  readonly at: Instant
+  readonly amounts: Amounts
+  readonly by: string
 }
 
 /** What a tree answers to a spend or a settlement. */
@@ -31,27 +44,26 @@ export interface TreeReceipt {
 }
 
 export class BudgetAccount {
-  readonly #leased: LeasedExecution
-  readonly #services: BudgetServices
+  readonly #owner: BudgetOwner
+  readonly #batcher: Batcher
   readonly trees: readonly Tree[]
 
-  constructor(leased: LeasedExecution, services: BudgetServices) {
-    this.#leased = leased
-    this.#services = services
-    this.trees = treesOf(leased, services.batcher)
+  constructor(owner: BudgetOwner, batcher: Batcher) {
+    this.#owner = owner
+    this.#batcher = batcher
+    this.trees = treesOf(owner.budgets, batcher)
   }
 
-  /** A key that distinguishes the calls of the runs of all executions, also of one that has the id of a removed one. */
+  /** The key of a call of this execution. */
   keyOf(name: string): string {
-    const { idempotencyKey, claimed } = this.#leased
-    return `${idempotencyKey}.${claimed.journal?.era ?? 0}:${name}`
+    return `${this.#owner.keyPrefix}:${name}`
   }
 
   /** Records what was spent in all trees. A call whose reply was lost is repeated, and counts once. */
   async spend(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
     return await this.#inAll(async (tree) => {
       const usage = this.#usage(tree, key, amounts)
-      const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'spendBudget', usage))
+      const { result } = await this.#run(tree, () => this.#batcher.run(tree.partition, 'spendBudget', usage))
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       if (result.kind === 'already_spent') return { isNew: false, hard: result.hard, soft: [] }
       return this.#receiptOf(tree, result)
@@ -61,7 +73,7 @@ export class BudgetAccount {
   async settle(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
     return await this.#inAll(async (tree) => {
       const usage = this.#usage(tree, key, amounts)
-      const call = () => this.#services.batcher.run(tree.partition, 'settleReservation', usage)
+      const call = () => this.#batcher.run(tree.partition, 'settleReservation', usage)
       const { result } = await this.#run(tree, call)
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       return this.#receiptOf(tree, result.kind === 'already_settled' ? undefined : result)
@@ -72,13 +84,19 @@ export class BudgetAccount {
   async reserve(key: string, amounts: Amounts, ttlMs: number): Promise<{ tree: Tree; overrun: Overrun } | undefined> {
     for (const [i, tree] of this.trees.entries()) {
       const input = { ...this.#usage(tree, key, amounts), ttlMs }
-      const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'reserveBudget', input))
+      const { result } = await this.#run(tree, () => this.#batcher.run(tree.partition, 'reserveBudget', input))
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       if (result.kind !== 'budget_exceeded') continue
       await this.#release(this.trees.slice(0, i), key)
       return { tree, overrun: result.overrun }
     }
     return undefined
+  }
+
+  /** After an execution was delayed, lets the change wake it that makes room in a tree. If the call fails, the end of its delay does. */
+  async awaitRoom(tree: Tree, key: string, amounts: Amounts, waitMs: number): Promise<void> {
+    const input = { ...this.#usage(tree, key, amounts), waitMs }
+    await this.#run(tree, () => this.#batcher.run(tree.partition, 'awaitRoom', input))
   }
 
   async release(key: string): Promise<void> {
@@ -88,8 +106,8 @@ export class BudgetAccount {
   async #release(trees: readonly Tree[], key: string): Promise<void> {
     for (const tree of trees) {
       const { root, partition } = tree
-      const { epoch } = this.#leased.claimed.fence
-      const call = () => this.#services.batcher.run(partition, 'releaseReservation', { root, key, epoch })
+      const { epoch } = this.#owner.spender
+      const call = () => this.#batcher.run(partition, 'releaseReservation', { root, key, epoch })
       const { result } = await this.#run(tree, call)
       this.#wake(tree, result.wakes)
     }
@@ -100,15 +118,16 @@ export class BudgetAccount {
     await Promise.allSettled(
       this.trees.map(async ({ root, partition }) => {
         const reservations = keys.map((key) => ({ root, key }))
-        await this.#services.batcher.run(partition, 'renewReservations', { reservations, ttlMs })
+        await this.#batcher.run(partition, 'renewReservations', { reservations, ttlMs })
       }),
     )
   }
 
-  /** Adds to the hard limits of one key. */
-  async raise(tree: Tree, { name, key }: AccountRef, requestId: string, amounts: Amounts, by: string): Promise<void> {
-    const input = { root: tree.root, name, key, requestId, amounts, by, reason: 'approved' }
-    const { result } = await this.#run(tree, () => this.#services.batcher.run(tree.partition, 'raiseBudget', input))
+  /** Adds to the hard limits of one key what an approval at some time permits. Once for each approval, whose wait has a name. */
+  async raise(tree: Tree, { name, key }: AccountRef, { wait, at: approvedAt, amounts, by }: Approved): Promise<void> {
+    const requestId = this.keyOf(`${wait}@${approvedAt}`)
+    const input = { root: tree.root, name, key, requestId, amounts, by, reason: 'approved', approvedAt }
+    const { result } = await this.#run(tree, () => this.#batcher.run(tree.partition, 'raiseBudget', input))
     if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
     this.#wake(tree, result.wakes)
   }
@@ -118,14 +137,7 @@ export class BudgetAccount {
   }
 
   #run<T>({ partition }: Tree, call: () => Promise<T>): Promise<T> {
-    const leased = this.#leased
-    const subject = {
-      partition,
-      get refusal() {
-        return leased.refusal
-      },
-    }
-    return retryUntilAnswered(this.#services, subject, call)
+    return this.#owner.run(partition, call)
   }
 
   #receiptOf(tree: Tree, counted: { hard: Overrun[]; soft: Overrun[]; wakes: BudgetWake[] } | undefined): TreeReceipt {
@@ -134,28 +146,20 @@ export class BudgetAccount {
     return { isNew: true, hard: counted.hard, soft: counted.soft }
   }
 
-  /** Releases work that has room again. If a call fails, its gate opens later by itself. */
+  /** Releases work that has room again. If a call fails, the engine releases it. */
   #wake({ root }: Tree, wakes: readonly BudgetWake[]): void {
-    const { batcher } = this.#services
-    for (const { name, key, partition, permits } of wakes) {
-      const gates = [{ limit: budgetId(root, name), key, permits, afterMs: 0 }]
-      batcher.run(executionPartition(partition), 'openGates', { gates }).catch(() => undefined)
+    for (const [name, own] of Map.groupBy(wakes, (wake) => wake.name)) {
+      deliverWakes(this.#batcher, budgetId(root, name), own).catch(() => undefined)
     }
   }
 
   #usage({ root, accounts }: Tree, key: string, amounts: Amounts) {
-    return { root, key, accounts, amounts, spender: this.#spender }
-  }
-
-  get #spender(): Spender {
-    const { id: executionId, claimed } = this.#leased
-    const { namespace, task, fence } = claimed
-    return { executionId, namespace, task, epoch: fence.epoch, attempt: fence.attempt }
+    return { root, key, accounts, amounts, spender: this.#owner.spender }
   }
 }
 
 /** In ascending order of the roots, so that executions do not hold what others wait for in turn. */
-function treesOf({ claimed: { budgets } }: LeasedExecution, { store }: Batcher): Tree[] {
+function treesOf(budgets: readonly LimitKey[], { store }: Batcher): Tree[] {
   const trees = new Map<string, { readonly accounts: AccountRef[]; readonly partition: Partition }>()
   for (const { limit, key } of budgets) {
     const root = rootInId(limit)
