@@ -3,6 +3,8 @@ export { bearerToken, createHandler, metricsText, nodeListener, startServer } fr
 export type {
   Audit,
   AuditEntry,
+  AuditPage,
+  AuditQuery,
   Authenticate,
   HandlerOptions,
   HttpHandler,

@@ -6,21 +6,52 @@ import { createProgram } from './program.ts'
 import { Shell } from './session/shell.ts'
 
 const COMMANDS = [
-  ...['server', 'tokens', 'tokens create', 'tokens list', 'tokens revoke'],
-  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'continue', 'why', 'lanes', 'doctor', 'migrate'],
+  ...['server', 'mcp', 'tokens', 'tokens create', 'tokens list', 'tokens revoke'],
+  ...[
+    'dev',
+    'submit',
+    'list',
+    'logs',
+    'show',
+    'tail',
+    'cancel',
+    'replay',
+    'continue',
+    'why',
+    'lanes',
+    'doctor',
+    'config',
+    'backup',
+    'run',
+    'top',
+    'completion',
+    'migrate',
+  ],
   ...['lanes pause', 'lanes drain', 'lanes disable', 'lanes resume', 'lanes weigh'],
   ...['lanes limit', 'lanes unlimit'],
-  ...['failures', 'bulk', 'bulk cancel', 'bulk replay', 'bulk priority', 'bulk tag'],
+  ...['failures', 'bulk', 'bulk cancel', 'bulk replay', 'bulk delete', 'bulk priority', 'bulk tag'],
   ...['limits', 'limits show', 'limits set', 'limits delete', 'limits hold', 'limits unhold'],
   ...['budgets', 'budgets show', 'budgets history', 'budgets raise', 'budgets reset', 'budgets freeze', 'budgets open'],
+  'budgets delete',
   ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
+  ...['codec-keys', 'codec-keys create', 'codec-keys drop', 'codec-keys list', 'codec-keys rotate'],
+  'codec-sweep',
   ...['frames', 'flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
   ...['events', 'consumers', 'consumers show', 'consumers seek', 'consumers delete'],
   ...['webhooks', 'webhooks define', 'webhooks show', 'webhooks rotate', 'webhooks disable', 'webhooks enable'],
   ...['webhooks delete', 'webhooks deliveries', 'webhooks redeliver', 'webhooks deliver'],
+  'audit',
   ...['keys', 'keys list', 'keys rotate', 'keys retire'],
   ...['workers', 'workers drain', 'workers dead'],
-  ...['schedules', 'schedules show', 'schedules next', 'schedules pause', 'schedules resume'],
+  ...[
+    'schedules',
+    'schedules show',
+    'schedules set',
+    'schedules retime',
+    'schedules next',
+    'schedules pause',
+    'schedules resume',
+  ],
   ...['schedules trigger', 'schedules backfill', 'schedules delete'],
 ]
 
@@ -59,6 +90,13 @@ test.each(commands.map((command) => ({ command, name: nameOf(command) })))(
     for (const [, option = ''] of own.matchAll(/^ +(--[a-z-]+)/gm)) expect(section).toContain(option)
   },
 )
+
+test('docs/cli.md lists every command at its top', () => {
+  const [top = ''] = page.split('\n## ')
+
+  const names = program.commands.map((command) => command.name())
+  expect(names.filter((name) => !top.includes(`- [\`${name}\`](#${name}): `))).toEqual([])
+})
 
 test('docs/cli.md explains every exit code', () => {
   const codes = [...helpOf(program).matchAll(/^ +(\d+) {2}\S/gm)].map(([, code]) => code!)

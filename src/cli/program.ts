@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { invalidInput } from '../client/index.ts'
 import { packageVersion, systemRuntime } from '../runtime/index.ts'
 import { approveCommand } from './commands/waits/approve.ts'
+import { backupCommand } from './commands/backup.ts'
 import { bulkCommand } from './commands/bulk.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
@@ -10,16 +11,21 @@ import { doctorCommand } from './commands/doctor.ts'
 import { failuresCommand } from './commands/failures.ts'
 import { flowCommand } from './commands/flows/flow.ts'
 import { framesCommand } from './commands/frames.ts'
+import { codecKeysCommand } from './commands/codec-keys/codec-keys.ts'
+import { codecSweepCommand } from './commands/codec-sweep.ts'
 import { keysCommand } from './commands/keys/keys.ts'
 import { lanesCommand } from './commands/lanes/lanes.ts'
 import { budgetsCommand } from './commands/budgets/budgets.ts'
 import { limitsCommand } from './commands/limits/limits.ts'
 import { listCommand } from './commands/list.ts'
+import { logsCommand } from './commands/logs.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { reissueCommand } from './commands/waits/reissue.ts'
 import { continueCommand } from './commands/continue.ts'
 import { replayCommand } from './commands/replay.ts'
 import { resumeCommand } from './commands/waits/resume.ts'
+import { runCommand } from './commands/run.ts'
 import { serverCommand } from './commands/server.ts'
 import { showCommand } from './commands/show.ts'
 import { signalCommand } from './commands/waits/signal.ts'
@@ -27,7 +33,11 @@ import { stepsCommand } from './commands/steps.ts'
 import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
 import { tokensCommand } from './commands/tokens/tokens.ts'
+import { topCommand } from './commands/top.ts'
 import { waitpointsCommand } from './commands/waits/waitpoints.ts'
+import { completionCommand } from './commands/completion.ts'
+import { configCommand } from './commands/config.ts'
+import { auditCommand } from './commands/audit.ts'
 import { consumersCommand } from './commands/consumers/consumers.ts'
 import { eventsCommand } from './commands/events.ts'
 import { webhooksCommand } from './commands/webhooks/webhooks.ts'
@@ -75,7 +85,9 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
   const commands = [
     devCommand(shell),
     serverCommand(shell),
+    mcpCommand(shell),
     submitCommand(shell),
+    runCommand(shell),
     listCommand(shell),
     showCommand(shell),
     tailCommand(shell),
@@ -94,6 +106,7 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     reissueCommand(shell),
     stepsCommand(shell),
     framesCommand(shell),
+    logsCommand(shell),
     flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),
@@ -102,9 +115,16 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     workersCommand(shell),
     schedulesCommand(shell),
     keysCommand(shell),
+    codecKeysCommand(shell),
+    codecSweepCommand(shell),
     tokensCommand(shell),
+    auditCommand(shell),
+    topCommand(shell),
     doctorCommand(shell),
+    configCommand(shell),
     migrateCommand(shell),
+    backupCommand(shell),
+    completionCommand(shell),
   ]
   for (const command of commands) program.addCommand(command)
   throwErrors(program, isJson)

@@ -10,6 +10,13 @@ export interface EventMessage<Data> {
   readonly data: Data
 }
 
+export interface FollowOptions {
+  /** Continues behind the message with this id. */
+  readonly lastEventId?: string
+  /** Called whenever the stream is open, at first and after each broken connection: from then on, nothing is missed. */
+  readonly onOpen?: () => void
+}
+
 /** Connections in a row that break before a message arrives. */
 const BROKEN_MAX = 5
 const PAUSE_MS = 1_000
@@ -18,7 +25,7 @@ const PAUSE_MS = 1_000
 export async function* readEvents(
   transport: Transport,
   request: RawRequest,
-  lastEventId: string | undefined,
+  { lastEventId, onOpen }: FollowOptions,
 ): AsyncGenerator<EventMessage<unknown>, void, undefined> {
   let last = lastEventId
   for (let broken = 0; ; broken++) {
@@ -26,6 +33,7 @@ export async function* readEvents(
       const headers = last === undefined ? {} : { 'last-event-id': last }
       const response = await transport.send({ ...request, headers })
       if (response.status === 204 || response.body === null) return
+      onOpen?.()
       for await (const { id, event, data } of messagesIn(response.body)) {
         last = id ?? last
         if (event === 'end') return

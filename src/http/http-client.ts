@@ -2,7 +2,7 @@
 import { ExecutionEndedError } from '../client/define/errors.ts'
 import type { Method } from '../server/routes/route.ts'
 import { readEvents } from './event-source.ts'
-import type { EventMessage } from './event-source.ts'
+import type { EventMessage, FollowOptions } from './event-source.ts'
 import { Transport } from './transport.ts'
 import type { ConnectOptions } from './transport.ts'
 import type { AnswerOf, AskedOf, EventOf, PathOf, StreamPath } from './types.ts'
@@ -49,15 +49,11 @@ export class HttpClient {
    */
   events<Path extends StreamPath & PathOf<'GET'>>(
     path: Path,
-    asked: AskedOf<'GET', Path> & { readonly lastEventId?: string },
+    asked: AskedOf<'GET', Path> & FollowOptions,
   ): AsyncGenerator<EventMessage<EventOf<Path>>, void, undefined> {
     const { params, query, namespace, signal } = asked as Asked
     const request = { method: 'GET', path, params, query: { ...query, namespace }, signal }
-    return readEvents(this.#transport, request, asked.lastEventId) as AsyncGenerator<
-      EventMessage<EventOf<Path>>,
-      void,
-      undefined
-    >
+    return readEvents(this.#transport, request, asked) as AsyncGenerator<EventMessage<EventOf<Path>>, void, undefined>
   }
 
   /** Submits an execution. With an `id`, a repetition joins the execution that the first submit has created. */

@@ -1,18 +1,26 @@
 /** The HTTP API as one function from a request to a response. It mounts under any path of any server that speaks fetch. */
 import { EngineError } from '../kernel/engine-error.ts'
+import type { AnyTask, Client } from '../client/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Fabric } from '../fabric/index.ts'
 import { invalidConfiguration, show } from '../options/invalid-input.ts'
 import { boolean, shape, unchecked } from '../options/shape.ts'
 import type { Check } from '../options/shape.ts'
 import { errorFields, packageVersion } from '../runtime/index.ts'
+import { PORT_TYPE } from '../stores/remote/wire.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import type { Authenticate } from './auth/authenticator.ts'
-import { record } from './auth/audit.ts'
+import { AuditTrail } from './auth/audit-trail.ts'
 import type { Audit, AuditEntry } from './auth/audit.ts'
-import { namespaceOf, refuseUnlessPermitted, refuseUnlessReadable, seesValues } from './auth/principal.ts'
+import {
+  namespaceOf,
+  refuseUnlessPermitted,
+  refuseUnlessReadable,
+  refuseUnlessServed,
+  seesValues,
+} from './auth/principal.ts'
 import type { Caller } from './auth/principal.ts'
-import { readForm, readJson } from './http/body.ts'
+import { readForm, readJson, readOctets } from './http/body.ts'
 import { addSecurityHeaders, givenRequestId } from './http/headers.ts'
 import { checkIdempotencyKey } from './http/idempotency.ts'
 import {
@@ -29,6 +37,7 @@ import { validated } from './http/validate.ts'
 import { STREAM_LIMITS, Streams } from './live/streams.ts'
 import { UNKNOWN_PATH, methodLabel, requestSeconds, requestsTotal } from './metrics/http-metrics.ts'
 import { StoreGauges } from './metrics/store-gauges.ts'
+import { OperationPort } from './operations/port.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { api } from './resources/api.ts'
 import { BODY_BYTES } from './routes/route.ts'
@@ -52,10 +61,15 @@ export interface HandlerOptions {
    * Whether viewers get no values of users: inputs, results, values of steps and signals, frames and summaries. Default: false.
    */
   readonly redact?: boolean
-  /** Called for each request of an operator that would change something, before it is answered. */
+  /**
+   * Called for each request of an operator that would change something, before it is answered, besides the trail that the store
+   * keeps.
+   */
   readonly audit?: Audit
   /** False serves no dashboard under `/ui`. */
   readonly ui?: boolean
+  /** The contracts of tasks: the dashboard asks for the values of their signals field by field. */
+  readonly tasks?: readonly AnyTask[]
   /** The engine that runs in this process, to be shown by `GET /v1/scanners`. */
   readonly engine?: Engine
 }
@@ -64,6 +78,8 @@ export interface HandlerOptions {
 export interface RequestOrigin {
   /** The address of the caller, for the back-off after invalid credentials. */
   readonly address?: string | undefined
+  /** Set if what has arrived is no request of the Fetch standard: the refusal that answers it. */
+  readonly refused?: EngineError | undefined
 }
 
 export interface HttpHandler extends AsyncDisposable {
@@ -83,6 +99,7 @@ const handlerOptions = shape<HandlerOptions>(invalidConfiguration)("{ basePath: 
   audit: unchecked<Audit>(),
   ui: boolean,
   engine: unchecked<Engine>(),
+  tasks: unchecked<readonly AnyTask[]>(),
 })
 
 /**
@@ -122,7 +139,6 @@ class HttpApi {
   readonly #origins: ReadonlySet<string>
   readonly #hosts: ReadonlySet<string> | undefined
   readonly #isRedacting: boolean
-  readonly #audit: Audit | undefined
   readonly #stopping = new AbortController()
   readonly #open = new Set<Promise<Response>>()
 
@@ -136,13 +152,13 @@ class HttpApi {
       audit,
       ui = true,
       engine,
+      tasks = [],
     } = handlerOptions(options)
     const { runtime, log } = fabric
     this.#basePath = basePath
     this.#origins = checkOrigins(cors)
     this.#hosts = hosts && new Set(hosts)
     this.#isRedacting = redact
-    this.#audit = audit
     const verifyReadToken = (token: string) => fabric.verifyReadToken(token)
     this.#ui = ui ? new UiFiles() : undefined
     let document: string | undefined
@@ -151,9 +167,12 @@ class HttpApi {
       runtime,
       log,
       engine,
+      tasks: new Map(tasks.map((task) => [task.name, task])),
       authenticator: new Authenticator({ authenticate, verifyReadToken, runtime, log }),
       basePath,
       limits: STREAM_LIMITS,
+      trail: new AuditTrail(fabric, audit),
+      port: new OperationPort(fabric),
       streams: new Streams(runtime, log, STREAM_LIMITS),
       gauges: new StoreGauges(fabric, runtime),
       stopping: this.#stopping.signal,
@@ -185,6 +204,7 @@ class HttpApi {
     const startedAt = this.#parts.runtime.monotonic()
     let response: Response
     try {
+      if (received.origin.refused !== undefined) throw received.origin.refused
       if (isPreflight(received.request, this.#origins)) return preflightResponse()
       refuseForeignHost(received.request, received.url, this.#hosts)
       const path = this.#pathOf(received.url)
@@ -221,9 +241,7 @@ class HttpApi {
     const { namespace: wanted, ...query } = asked as { readonly namespace?: string }
     const key = request.headers.get('idempotency-key')
     const idempotencyKey = key === null ? undefined : checkIdempotencyKey(key)
-    const namespace = caller && namespaceOf(caller, wanted)
-    const { fabric } = this.#parts
-    const client = namespace === undefined ? fabric : fabric.forNamespace(namespace)
+    const client = this.#clientOf(route, caller, wanted)
     if (caller?.execution !== undefined) {
       const asked = params['id']
       refuseUnlessReadable(caller, route.isReadable === true, asked && client.try.resolve(asked))
@@ -248,18 +266,27 @@ class HttpApi {
     return new Response(JSON.stringify(reply.body), { status: reply.status, headers: JSON_HEADERS })
   }
 
+  #clientOf({ scope }: AnyRoute, caller: Caller | undefined, wanted: string | undefined): Client {
+    const { fabric } = this.#parts
+    if (caller === undefined || scope === 'caller') return fabric
+    refuseUnlessServed(caller, fabric)
+    const namespace = namespaceOf(caller, wanted)
+    return namespace === undefined ? fabric : fabric.forNamespace(namespace)
+  }
+
   /** The request is a span of its caller's trace, and what it submits belongs to it. */
   async #inSpan<Reply>(route: AnyRoute, { method, headers }: Request, work: () => Promise<Reply>): Promise<Reply> {
     const attributes = { 'http.request.method': method, 'http.route': route.path }
     const parent = headers.get('traceparent') ?? undefined
     const span = { name: `${method} ${route.path}`, kind: 'server', attributes, parent } as const
-    return await this.#parts.fabric.batcher.tracing.span(span, work)
+    return await this.#parts.fabric.batcher.tracing.span(() => span, work)
   }
 
   async #bodyOf(route: AnyRoute, request: Request): Promise<unknown> {
     if (route.method === 'GET') return undefined
     const limits = { bytes: route.bodyBytes ?? BODY_BYTES, ms: BODY_MS, stopping: this.#stopping.signal }
     const { runtime } = this.#parts
+    if (route.bodyKind === 'operations') return await readOctets(request, runtime, limits, PORT_TYPE)
     const given = await (route.bodyKind === 'form' ? readForm : readJson)(request, runtime, limits)
     if (route.body === undefined) {
       if (given === undefined || isEmptyObject(given)) return undefined
@@ -311,22 +338,31 @@ class HttpApi {
       return
     }
     this.#parts.log.info({ ...fields, action: route?.name }, 'an operator changed something over HTTP')
-    if (this.#audit !== undefined) {
-      await record(this.#audit, this.#entryOf(received, match, caller, status), this.#parts.log)
-    }
+    await this.#parts.trail.record(this.#entryOf(received, match, caller, status))
   }
 
   #entryOf(received: Received, { ready, params }: Match, caller: Caller, status: number): AuditEntry {
     const { url, origin, requestId, body, code } = received
-    const { by, reason } = (body ?? {}) as { readonly by?: unknown; readonly reason?: unknown }
+    const {
+      action,
+      by,
+      reason = action?.reason,
+    } = (body ?? {}) as {
+      readonly by?: unknown
+      readonly reason?: unknown
+      readonly action?: { readonly reason?: unknown }
+    }
+    const { fabric } = this.#parts
     const wanted = ready.route.scope === 'store' ? null : url.searchParams.get('namespace')
+    const own = caller.namespace ?? (fabric.isBound ? fabric.namespace : undefined)
     return {
       at: this.#parts.runtime.now(),
       requestId,
       credential: caller.name,
       role: caller.role,
       by: typeof by === 'string' ? by : undefined,
-      namespace: wanted ?? caller.namespace,
+      // A caller of one namespace leaves no traces in the trail of another, by requests that are refused.
+      namespace: own ?? wanted ?? undefined,
       address: origin.address,
       action: ready.route.name,
       target: params,
@@ -347,8 +383,9 @@ class HttpApi {
   }
 }
 
-function isAct({ method, access }: AnyRoute): boolean {
-  return method !== 'GET' && (access === 'operator' || access === 'admin')
+/** Whether a request is one of an operator that would change something. */
+export function isAct({ method, access, changesNothing }: AnyRoute): boolean {
+  return method !== 'GET' && changesNothing === undefined && (access === 'operator' || access === 'admin')
 }
 
 /** Removes the token from the URL: routes refuse parameters that they do not have. */

@@ -1,6 +1,6 @@
 export { bearerToken } from './auth/authenticator.ts'
 export type { Authenticate } from './auth/authenticator.ts'
-export type { Audit, AuditEntry } from './auth/audit.ts'
+export type { Audit, AuditEntry, AuditPage, AuditQuery } from './auth/audit.ts'
 export type { Principal, Role } from './auth/principal.ts'
 export { createHandler } from './handler.ts'
 export type { HandlerOptions, HttpHandler, RequestOrigin } from './handler.ts'

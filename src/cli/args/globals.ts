@@ -1,32 +1,35 @@
 /** The options that every command takes, before or after its name. */
-import { Option } from 'commander'
 import type { Command } from 'commander'
+import { CONFIG_FILE_DEFAULT } from '../config/config-file.ts'
+import { CONFIG_FILE_VARIABLE } from '../config/settings.ts'
 
-const STORE_DEFAULT = 'sqlite:./flowfabric.db'
+export const STORE_DEFAULT = 'sqlite:./flowfabric.db'
 
-export interface GlobalOptions {
-  readonly store: string
+/** As typed. `Shell.configuration` adds what the environment and the file of settings say. */
+export interface GlobalFlags {
+  readonly store?: string
   /** If absent, commands that write use `default`, and commands that read cover all namespaces. */
   readonly namespace?: string
+  readonly config?: string
   readonly json?: boolean
 }
 
 export function addGlobalOptions(program: Command): Command {
   return program
-    .addOption(
-      new Option(
-        '--store <location>',
-        'where the store is, such as valkey://localhost:6379 or postgres://localhost/shop',
-      )
-        .env('FLOWFABRIC_STORE')
-        .default(STORE_DEFAULT),
+    .option(
+      '--store <location>',
+      `where the store is, such as valkey://localhost:6379 or postgres://localhost/shop (default: FLOWFABRIC_STORE, else ${STORE_DEFAULT})`,
     )
-    .addOption(new Option('--namespace <name>', 'the namespace to act in').env('FLOWFABRIC_NAMESPACE'))
+    .option('--namespace <name>', 'the namespace to act in (default: FLOWFABRIC_NAMESPACE)')
+    .option(
+      '--config <file>',
+      `a file of settings (default: ${CONFIG_FILE_VARIABLE}, else ${CONFIG_FILE_DEFAULT} if there is one)`,
+    )
     .option('--json', 'print JSON: one document, or one object a line for streams; times are milliseconds since 1970')
 }
 
-export function globalsOf(command: Command): GlobalOptions {
-  return command.optsWithGlobals<GlobalOptions>()
+export function globalsOf(command: Command): GlobalFlags {
+  return command.optsWithGlobals<GlobalFlags>()
 }
 
 /** Whether --json is given. Works on a command line that cannot be parsed. */

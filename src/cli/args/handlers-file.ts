@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { invalidInput, isFlow, isHandler } from '../../client/index.ts'
-import type { AnyFlow, Handler } from '../../client/index.ts'
+import { invalidInput, isFlow, isHandler, isTask } from '../../client/index.ts'
+import type { AnyFlow, AnyTask, Handler } from '../../client/index.ts'
 
 const FIELD = 'handlers-file'
 
@@ -19,17 +19,14 @@ export type Prepare = (location: string) => Promise<SyntaxErrorFinder>
 /** Finds the reason and the place of a syntax error in the files that were loaded. */
 type SyntaxErrorFinder = () => string | undefined
 
+export interface LoadedTasks {
+  /** Each task once, also if the module exports its handler, too. */
+  readonly tasks: readonly AnyTask[]
+  readonly handlers: readonly Handler[]
+}
+
 export async function loadHandlers(file: string, prepare?: Prepare): Promise<LoadedModule> {
-  // A location may contain a password, so the error does not repeat it.
-  if (isLocation(file)) {
-    throw invalidInput(FIELD, 'The handlers file looks like the location of a store: pass that with --store.')
-  }
-  const location = path.resolve(file)
-  if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
-  refuseTypes(file)
-  const exported = Object.values(await load(location, file, prepare)).flatMap((value: unknown): unknown[] =>
-    Array.isArray(value) ? value : [value],
-  )
+  const exported = await exportsOf(file, prepare)
   const handlers = [...new Set(exported.filter(isHandler))]
   if (handlers.length === 0) {
     throw invalidInput(
@@ -38,6 +35,28 @@ export async function loadHandlers(file: string, prepare?: Prepare): Promise<Loa
     )
   }
   return { handlers, flows: [...new Set(exported.filter(isFlow))] }
+}
+
+/** Loads tasks, which a module may export without their handlers. */
+export async function loadTasks(file: string, prepare?: Prepare): Promise<LoadedTasks> {
+  const exported = await exportsOf(file, prepare)
+  const handlers = [...new Set(exported.filter(isHandler))]
+  const tasks = [...new Set([...handlers.map(({ task }) => task), ...exported.filter(isTask)])]
+  if (tasks.length > 0) return { tasks, handlers }
+  throw invalidInput(FIELD, `${file} exports no task. Export what task(…) or task(…).handle(…) returns.`)
+}
+
+async function exportsOf(file: string, prepare: Prepare | undefined): Promise<unknown[]> {
+  // A location may contain a password, so the error does not repeat it.
+  if (isLocation(file)) {
+    throw invalidInput(FIELD, 'The handlers file looks like the location of a store: pass that with --store.')
+  }
+  const location = path.resolve(file)
+  if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
+  refuseTypes(file)
+  return Object.values(await load(location, file, prepare)).flatMap((value: unknown): unknown[] =>
+    Array.isArray(value) ? value : [value],
+  )
 }
 
 function isLocation(text: string): boolean {

@@ -43,6 +43,13 @@ export function bulkCommand(shell: Shell): Command {
       ),
     )
     .addCommand(
+      change(
+        'delete',
+        'remove ended ones before their retention is over',
+        'bulk delete --state completed --task report',
+      ).action(action(shell, () => (bulk, options) => bulk.delete(options))),
+    )
+    .addCommand(
       change('priority', 'change their priority', 'bulk priority --set 10 --tag plan=pro --state waiting')
         .requiredOption('--set <priority>', '0 to 9000; the highest is claimed first')
         .action(

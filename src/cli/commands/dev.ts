@@ -8,9 +8,8 @@ import type { WorkerSummary } from '../../worker/worker-stats.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { subscriptionText } from '../text/event-text.ts'
 import { exitCodes } from '../process/exit-codes.ts'
-import { collect, parseInteger } from '../args/flags.ts'
+import { collect } from '../args/flags.ts'
 import { followEvents } from './follow-events.ts'
-import { globalsOf } from '../args/globals.ts'
 import { loadHandlers } from '../args/handlers-file.ts'
 import type { LoadedModule } from '../args/handlers-file.ts'
 import { examples } from '../args/help.ts'
@@ -18,9 +17,8 @@ import { Interruption } from '../process/interruption.ts'
 import type { CommandKeys } from '../session/keys-place.ts'
 import { Supervised } from '../process/supervised.ts'
 import { supervise } from '../process/supervisor.ts'
-import { Output } from '../text/output.ts'
 import { printable } from '../text/printable.ts'
-import { pagesText, portOf } from './server.ts'
+import { pagesText } from './server.ts'
 import type { HttpServer } from '../../server/node/http-server.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
@@ -63,16 +61,23 @@ export function devCommand(shell: Shell): Command {
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
     .action(async (file: string | undefined, flags: DevFlags, command: Command) => {
-      const options = dropUndefined({
-        concurrency: parseGiven(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
-        lanes: flags.lane,
-        capabilities: parseGiven(flags.capability, (names) => checkNeeds(names, '--capability')),
+      const configuration = shell.configuration(command, {
+        'server.port': flags.port,
+        'worker.concurrency': flags.concurrency,
+        'worker.lanes': flags.lane,
+        'worker.capabilities': flags.capability,
       })
-      const choice = { isWanted: flags.server, port: portOf(flags.port) }
+      const options = dropUndefined({
+        concurrency: configuration.value('worker.concurrency'),
+        lanes: configuration.value('worker.lanes'),
+        capabilities: parseGiven(configuration.value('worker.capabilities'), (names) =>
+          checkNeeds(names, '--capability'),
+        ),
+      })
+      const choice = { isWanted: flags.server, port: configuration.value('server.port') }
       const supervised = new Supervised()
       if (file !== undefined && flags.watch && !supervised.isSupervised) {
-        const { json } = globalsOf(command)
-        shell.exitCode = await supervise(shell.runtime, new Output(process.stdout, process.stderr, json === true))
+        shell.exitCode = await supervise(shell.runtime, shell.output(command))
         return
       }
       shell.runsForeignCode = file !== undefined
@@ -105,7 +110,7 @@ async function runUntilInterrupted(
 ): Promise<void> {
   const { fabric, output, namespace } = session
   using interruption = new Interruption()
-  const server = choice.isWanted ? await openServer(session, choice.port) : undefined
+  const server = choice.isWanted ? await openServer(session, choice.port, handlers) : undefined
   await announce(session, handlers, server)
   // The tail starts before the worker and outlives it, so it shows every event up to the end of the drain.
   const tail = new AbortController()
@@ -145,14 +150,22 @@ async function start(
 }
 
 /** Serves the HTTP API. Another program may have the default port; then a remark is enough. */
-async function openServer({ fabric, output }: Session, port: number | undefined): Promise<HttpServer | undefined> {
+async function openServer(
+  { fabric, output }: Session,
+  port: number | undefined,
+  handlers: readonly Handler[],
+): Promise<HttpServer | undefined> {
   // Loaded lazily: the schemas of the API are large.
   const [{ startServer }, { isPortTaken }] = await Promise.all([
     import('../../server/node/start-server.ts'),
     import('../../server/node/http-server.ts'),
   ])
   try {
-    return await startServer(fabric, { engine: fabric.engine(), ...dropUndefined({ port }) })
+    return await startServer(fabric, {
+      engine: fabric.engine(),
+      tasks: handlers.map(({ task }) => task),
+      ...dropUndefined({ port }),
+    })
   } catch (error) {
     if (port !== undefined || !isPortTaken(error)) throw error
     output.remark('The default port of the HTTP API is taken, so it is not served; choose another with --port.')

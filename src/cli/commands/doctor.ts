@@ -1,6 +1,10 @@
 import { Command } from 'commander'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { diagnose } from '../doctor/diagnosis.ts'
 import type { Diagnosis, Finding, PartitionDiagnosis } from '../doctor/diagnosis.ts'
+import { machineFindings } from '../doctor/machine-check.ts'
+import { poolerFindings } from '../doctor/pooler-check.ts'
+import { tableFindings } from '../doctor/tables-check.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import { examples } from '../args/help.ts'
 import { printable } from '../text/printable.ts'
@@ -20,7 +24,7 @@ interface DoctorFlags {
 export function doctorCommand(shell: Shell): Command {
   return new Command('doctor')
     .description(
-      'check the store: version, durability, settings, backlog, indexes, clock; exits with 1 if there is a problem',
+      'check settings and files of this machine, and the store: version, level, tables, durability, backlog, indexes, clock; exits with 1 if there is a problem',
     )
     .option(
       '--repair',
@@ -28,13 +32,37 @@ export function doctorCommand(shell: Shell): Command {
     )
     .addHelpText('after', examples(['doctor', 'doctor --json | jq .findings']))
     .action(async (flags: DoctorFlags, command: Command) => {
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const diagnosis = await diagnose(fabric, { repair: flags.repair === true })
+      refuseRemote(shell, command)
+      await shell.withFabric(command, {}, async ({ fabric, output, configuration, parsed, access, keys }) => {
+        const found = await diagnose(fabric, { repair: flags.repair === true })
+        const machine = machineFindings({
+          configuration,
+          location: parsed,
+          keysFile: keys.file,
+          level: fabric.store.level,
+        })
+        const { compareTables } = await import('../../stores/open/compare-tables.ts')
+        const tables = await compareTables(parsed, { runtime: shell.runtime, postgres: access.postgres })
+        const { findPoolerOf } = await import('../../stores/open/find-pooler.ts')
+        const pooler = poolerFindings(await findPoolerOf(parsed, access.postgres))
+        const findings = [...machine, ...tableFindings(tables), ...pooler, ...found.findings]
+        const healthy = findings.every(({ verdict }) => verdict !== 'problem')
+        const diagnosis = { ...found, findings, healthy }
         const program = { version: packageVersion(), node: process.versions.node }
         await output.answer({ program, ...diagnosis }, () => diagnosisText(diagnosis, program, output))
         if (!diagnosis.healthy) shell.exitCode = exitCodes.failed
       })
     })
+}
+
+/** The content of a store is out of reach over HTTP. */
+function refuseRemote(shell: Shell, command: Command): void {
+  const { parsed } = shell.place(command, {})
+  if (parsed.kind !== 'remote') return
+  throw new EngineError('invalid_configuration', {
+    field: '--store',
+    message: 'doctor looks into a store, so it needs its own location, not the address of a server.',
+  })
 }
 
 function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: string }, output: Output): string {

@@ -1,11 +1,14 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import type { TableComparison } from '../../stores/open/compare-tables.ts'
 import type { MigrateStoreResult, MovedCounts } from '../../stores/open/migrate-store.ts'
 import { examples } from '../args/help.ts'
+import { exitCodes } from '../process/exit-codes.ts'
 import { levelText } from '../text/level-text.ts'
-import type { Shell } from '../session/shell.ts'
-import { terminalLog } from '../process/terminal-log.ts'
+import { differenceText } from '../text/table-difference-text.ts'
+import type { Place, Shell } from '../session/shell.ts'
 
 interface MigrateFlags {
+  readonly check?: boolean
   readonly dryRun?: boolean
   readonly force?: boolean
 }
@@ -20,13 +23,28 @@ export function migrateCommand(shell: Shell): Command {
     )
     .argument('[location]', 'where the store is, instead of --store')
     .option('--dry-run', 'print the SQL or the amount of data to convert, and change nothing')
+    .addOption(
+      new Option(
+        '--check',
+        'compare the tables of a store with those that the migrations make, and change nothing; exits with 1 if they differ',
+      ).conflicts(['dryRun', 'force']),
+    )
     .option('--force', 'migrate a Valkey store although a program of another version may still be running')
     .addHelpText(
       'after',
-      examples(['migrate postgres://localhost/shop', 'migrate --dry-run', 'migrate valkey://localhost:6379 --force']),
+      examples([
+        'migrate postgres://localhost/shop',
+        'migrate --dry-run',
+        'migrate --check --json',
+        'migrate valkey://localhost:6379 --force',
+      ]),
     )
     .action(async (location: string | undefined, flags: MigrateFlags, command: Command) => {
-      const place = await shell.place(command, { location })
+      const place = shell.place(command, { location })
+      if (flags.check === true) {
+        await checkTables(shell, place)
+        return
+      }
       const dryRun = flags.dryRun === true
       const { runtime } = shell
       let printedAt = runtime.now()
@@ -41,11 +59,36 @@ export function migrateCommand(shell: Shell): Command {
         force: flags.force === true,
         runtime,
         onProgress,
-        log: terminalLog(place.output, runtime),
+        log: shell.log(place),
         ...place.access,
       })
       await place.output.answer(result, () => withLevel(dryRun ? planText(result) : resultText(result), result))
     })
+}
+
+async function checkTables(shell: Shell, { parsed, access, output }: Place): Promise<void> {
+  const { compareTables } = await import('../../stores/open/compare-tables.ts')
+  const comparison = await compareTables(parsed, { runtime: shell.runtime, postgres: access.postgres })
+  await output.answer(comparison, () => comparisonText(comparison))
+  if (comparison.kind === 'different' || comparison.kind === 'not_permitted') shell.exitCode = exitCodes.failed
+}
+
+function comparisonText(comparison: TableComparison): string {
+  switch (comparison.kind) {
+    case 'no_tables':
+      return 'A store of this kind has no tables, so there is nothing to compare. "flowfabric doctor" checks its indexes.'
+    case 'not_set_up':
+      return 'There is no store yet, so there is nothing to compare.'
+    case 'not_permitted':
+      return `The tables were not compared, because the user may not create temporary tables: ${comparison.message}. Run this as the owner.`
+    case 'same':
+      return `The tables are those that the migrations make, up to schema version ${comparison.version}.`
+    case 'different':
+      return [
+        `The tables differ from those that the migrations make, up to schema version ${comparison.version}.`,
+        ...comparison.differences.map(differenceText),
+      ].join('\n\n')
+  }
 }
 
 function progressText(moved: MovedCounts, total: MovedCounts): string {

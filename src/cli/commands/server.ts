@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../runtime/index.ts'
-import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
-import { collect, parseInteger } from '../args/flags.ts'
+import { dropUndefined } from '../args/drop-undefined.ts'
+import { collect } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { printable } from '../text/printable.ts'
-import { TOKENS_FILE_VARIABLE, tokensFileOf } from '../session/tokens-file.ts'
+import { TOKENS_FILE_VARIABLE } from '../session/tokens-file.ts'
 
 interface ServerFlags {
   readonly host?: string
@@ -17,6 +17,7 @@ interface ServerFlags {
   readonly redact?: boolean
   readonly audit?: string
   readonly engine: boolean
+  readonly webhooks: boolean
 }
 
 const ENDING = `
@@ -33,24 +34,38 @@ export function serverCommand(shell: Shell): Command {
     .option('--redact', 'withhold inputs, results and other values from viewers')
     .option('--audit <file>', 'append each action of an operator to a file, as a line of JSON')
     .option('--no-engine', 'run no engine; timers then need one elsewhere')
+    .option('--no-webhooks', 'deliver no webhooks')
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['server', 'server --host 0.0.0.0 --tokens ./flowfabric.tokens --port 8080']))
     .action(async (flags: ServerFlags, command: Command) => {
+      const configuration = shell.configuration(command, {
+        'server.host': flags.host,
+        'server.port': flags.port,
+        'server.tokensFile': flags.tokens,
+        'server.open': flags.open,
+        'server.cors': flags.cors,
+        'server.redact': flags.redact,
+        'server.auditFile': flags.audit,
+        // Commander sets true if the flag is absent.
+        'server.engine': flags.engine ? undefined : false,
+        'server.webhooks': flags.webhooks ? undefined : false,
+      })
       const options = dropUndefined({
-        host: flags.host,
-        port: portOf(flags.port),
-        tokensFile: tokensFileOf(process.env, flags.tokens),
-        isOpen: flags.open,
-        cors: flags.cors,
-        redact: flags.redact,
-        auditFile: flags.audit,
+        host: configuration.value('server.host'),
+        port: configuration.value('server.port'),
+        tokensFile: configuration.value('server.tokensFile'),
+        isOpen: configuration.value('server.open'),
+        cors: configuration.value('server.cors'),
+        redact: configuration.value('server.redact'),
+        auditFile: configuration.value('server.auditFile'),
       })
       await shell.withFabric(command, { create: true }, async (session) => {
         using interruption = new Interruption()
         const { fabric } = session
         // Loaded lazily: the schemas of the API are large.
         const { startServer } = await import('../../server/node/start-server.ts')
-        const engine = flags.engine ? fabric.engine() : undefined
+        const webhooks = configuration.value('server.webhooks') !== false
+        const engine = configuration.value('server.engine') === false ? undefined : fabric.engine({ webhooks })
         await using server = await startServer(fabric, { ...options, ...dropUndefined({ engine }) })
         await announce(session, server.url, options.tokensFile)
         await ended(interruption.signal)
@@ -60,10 +75,6 @@ export function serverCommand(shell: Shell): Command {
         await session.output.record({ kind: 'stopped' })
       })
     })
-}
-
-export function portOf(text: string | undefined): number | undefined {
-  return parseGiven(text, (given) => parseInteger(given, '--port'))
 }
 
 /** Where the pages of a server are. */

@@ -32,7 +32,18 @@ const BACKLOG_TEXTS = {
 type BacklogName = keyof typeof BACKLOG_TEXTS
 
 export interface Finding {
-  readonly check: 'store' | 'clock' | 'due' | 'purge' | 'flows' | 'indexes'
+  readonly check:
+    | 'configuration'
+    | 'files'
+    | 'level'
+    | 'tables'
+    | 'pooler'
+    | 'store'
+    | 'clock'
+    | 'due'
+    | 'purge'
+    | 'flows'
+    | 'indexes'
   readonly verdict: 'ok' | 'warning' | 'problem'
   readonly text: string
   /** The partitions that the finding concerns; empty for the store as a whole. */

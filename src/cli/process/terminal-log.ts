@@ -1,15 +1,20 @@
 /** A log on standard error for a terminal: one line an entry, or one JSON object with --json. */
 import type { Log, LogFields, Runtime } from '../../runtime/index.ts'
+import { logLevels } from '../config/settings.ts'
 import { printableLines } from '../text/printable.ts'
 import type { Output, Style } from '../text/output.ts'
 import { isoTime } from '../text/time-text.ts'
 
-type Level = 'info' | 'warn' | 'error'
+type LogLevel = (typeof logLevels)[number]
+type Level = Exclude<LogLevel, 'silent'>
 
-const styles: Readonly<Record<Level, Style>> = { info: 'dim', warn: 'yellow', error: 'red' }
+const styles: Readonly<Record<Level, Style>> = { debug: 'dim', info: 'dim', warn: 'yellow', error: 'red' }
 
-export function terminalLog(output: Output, runtime: Runtime): Log {
+/** Prints entries of `least` and of more severe levels. */
+export function terminalLog(output: Output, runtime: Runtime, least: LogLevel = 'info'): Log {
+  const isShown = (level: Level) => logLevels.indexOf(level) >= logLevels.indexOf(least)
   const write = (level: Level) => (fields: LogFields, message: string) => {
+    if (!isShown(level)) return
     const at = runtime.now()
     if (output.isJson) {
       output.problem(jsonText({ ...fields, level, at, message }) ?? jsonText({ level, at, message }) ?? '')
@@ -18,7 +23,7 @@ export function terminalLog(output: Output, runtime: Runtime): Log {
     const [time, word] = [output.styleProblem('dim', isoTime(at)), output.styleProblem(styles[level], level)]
     output.problem(`${time} ${word} ${lineText(fields, message)}`)
   }
-  return { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
 /** Formats a line. A stack comes last, on its own lines. */

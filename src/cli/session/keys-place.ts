@@ -8,7 +8,7 @@ import type { KeySource } from '../../client/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
-import type { Environment } from './store-access.ts'
+import type { Configuration } from '../config/configuration.ts'
 
 /** For a store on a server, which has no folder. */
 const FILE_DEFAULT = './flowfabric.keys'
@@ -29,12 +29,6 @@ export interface CommandKeys {
   readonly isNew: boolean
 }
 
-/** The file that the environment names. An empty variable counts as unset. */
-function namedFile(environment: Environment): string | undefined {
-  const file = environment[KEYS_FILE_VARIABLE]
-  return file === '' ? undefined : file
-}
-
 function fileBeside(location: StoreLocation): string | undefined {
   switch (location.kind) {
     case 'memory':
@@ -43,14 +37,15 @@ function fileBeside(location: StoreLocation): string | undefined {
       return location.file === ':memory:' ? undefined : `${location.file}.keys`
     case 'valkey':
     case 'postgres':
+    case 'remote':
       return FILE_DEFAULT
   }
 }
 
 /** The file that the `keys` commands use. */
-export function keysFileOf(environment: Environment, location: StoreLocation, flag: string | undefined): string {
-  const file = flag ?? namedFile(environment) ?? fileBeside(location)
-  if (file !== undefined && file !== '') return file
+export function keysFileOf(configuration: Configuration, location: StoreLocation): string {
+  const file = configuration.value('keysFile') ?? fileBeside(location)
+  if (file !== undefined) return file
   throw new EngineError('invalid_configuration', {
     field: '--file',
     message: `A store in memory has no folder for keys: name a file with --file or ${KEYS_FILE_VARIABLE}.`,
@@ -58,8 +53,13 @@ export function keysFileOf(environment: Environment, location: StoreLocation, fl
 }
 
 /** Finds existing keys. Opens the file on first use. */
-export function findKeys(environment: Environment, location: StoreLocation, runtime: Runtime, log: Log): CommandKeys {
-  const named = namedFile(environment)
+export function findKeys(
+  configuration: Configuration,
+  location: StoreLocation,
+  runtime: Runtime,
+  log: Log,
+): CommandKeys {
+  const named = configuration.value('keysFile')
   const file = named ?? fileBeside(location)
   const open = () =>
     file === undefined || (named === undefined && !existsSync(file)) ? undefined : new KeyFile(file, runtime, log)
@@ -69,12 +69,12 @@ export function findKeys(environment: Environment, location: StoreLocation, runt
 
 /** Opens the keys of a process that issues links. Creates them unless a file is named or exists. */
 export async function makeKeys(
-  environment: Environment,
+  configuration: Configuration,
   location: StoreLocation,
   runtime: Runtime,
   log: Log,
 ): Promise<CommandKeys> {
-  const named = namedFile(environment)
+  const named = configuration.value('keysFile')
   const file = named ?? fileBeside(location)
   if (file === undefined) return { source: KeyRing.begin(runtime.now()), file, isNew: true }
   const isNew = named === undefined && !existsSync(file)

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EngineError } from '../../kernel/engine-error.ts'
 import { parseLocation } from '../../stores/open/location.ts'
 import { accessFrom } from './store-access.ts'
-import type { Environment } from './store-access.ts'
+import { Configuration } from '../config/configuration.ts'
+import type { Environment } from '../config/configuration.ts'
 
 let folder = ''
 
@@ -26,11 +27,13 @@ describe.each(['valkey', 'postgres'] as const)('user and password of a store on 
   const prefix = `FLOWFABRIC_${kind.toUpperCase()}_`
   const other = kind === 'valkey' ? 'FLOWFABRIC_POSTGRES_' : 'FLOWFABRIC_VALKEY_'
 
-  async function refusalOf(environment: Environment): Promise<EngineError> {
-    return await accessFrom(environment, here).then(
-      () => expect.fail('it was accepted'),
-      (error: unknown) => error as EngineError,
-    )
+  function refusalOf(environment: Environment): EngineError {
+    try {
+      accessFrom(new Configuration(environment), here)
+    } catch (error) {
+      return error as EngineError
+    }
+    return expect.fail('it was accepted')
   }
 
   test.each<[Environment, object]>([
@@ -43,34 +46,34 @@ describe.each(['valkey', 'postgres'] as const)('user and password of a store on 
     [{ [`${prefix}USERNAME`]: '', [`${prefix}PASSWORD`]: '', [`${prefix}PASSWORD_FILE`]: '' }, {}],
     [{ [`${other}USERNAME`]: 'app', [`${other}PASSWORD`]: 'hush' }, {}],
   ])('come from the environment %j', async (environment, expected) => {
-    expect(await accessFrom(environment, here)).toEqual({ [kind]: expected })
+    expect(accessFrom(new Configuration(environment), here)).toEqual({ [kind]: expected })
   })
 
   test.each(['hush', 'hush\n', 'hush\r\n'])('come from a file that holds %j, without its line break', async (text) => {
     const environment = { [`${prefix}PASSWORD_FILE`]: await fileWith(text) }
-    expect(await accessFrom(environment, here)).toEqual({ [kind]: { password: 'hush' } })
+    expect(accessFrom(new Configuration(environment), here)).toEqual({ [kind]: { password: 'hush' } })
   })
 
   test('keep every other blank of a file', async () => {
     const environment = { [`${prefix}PASSWORD_FILE`]: await fileWith(' hu\nsh \n\n') }
-    expect(await accessFrom(environment, here)).toEqual({ [kind]: { password: ' hu\nsh \n' } })
+    expect(accessFrom(new Configuration(environment), here)).toEqual({ [kind]: { password: ' hu\nsh \n' } })
   })
 
   test('come from the location if it carries a password', async () => {
     const environment = { [`${prefix}USERNAME`]: 'app', [`${prefix}PASSWORD`]: 'hush' }
 
     for (const location of [`${kind}://:other@localhost`, `${kind}://user:other@localhost`]) {
-      expect(await accessFrom(environment, parseLocation(location))).toEqual({ [kind]: {} })
+      expect(accessFrom(new Configuration(environment), parseLocation(location))).toEqual({ [kind]: {} })
     }
-    expect(await accessFrom(environment, parseLocation(`${kind}://user@localhost`))).toEqual({
+    expect(accessFrom(new Configuration(environment), parseLocation(`${kind}://user@localhost`))).toEqual({
       [kind]: { username: 'user', password: 'hush' },
     })
   })
 
   test('are refused if there are two passwords, or the file cannot be read or is empty', async () => {
-    const twice = await refusalOf({ [`${prefix}PASSWORD`]: 'hush', [`${prefix}PASSWORD_FILE`]: 'a' })
-    const missing = await refusalOf({ [`${prefix}PASSWORD_FILE`]: path.join(folder, 'nowhere') })
-    const empty = await refusalOf({ [`${prefix}PASSWORD_FILE`]: await fileWith('\n') })
+    const twice = refusalOf({ [`${prefix}PASSWORD`]: 'hush', [`${prefix}PASSWORD_FILE`]: 'a' })
+    const missing = refusalOf({ [`${prefix}PASSWORD_FILE`]: path.join(folder, 'nowhere') })
+    const empty = refusalOf({ [`${prefix}PASSWORD_FILE`]: await fileWith('\n') })
 
     expect([twice.code, missing.code, empty.code]).toEqual(Array(3).fill('invalid_configuration'))
     expect(twice.message).toContain('leave one out')
@@ -84,6 +87,6 @@ test('a store that is not on a server has neither user nor password', async () =
   const environment = { FLOWFABRIC_VALKEY_PASSWORD: 'hush', FLOWFABRIC_POSTGRES_PASSWORD: 'hush' }
 
   for (const location of ['sqlite:./a.db', 'memory:']) {
-    expect(await accessFrom(environment, parseLocation(location))).toEqual({})
+    expect(accessFrom(new Configuration(environment), parseLocation(location))).toEqual({})
   }
 })

@@ -1,17 +1,12 @@
-/** Locates the file of tokens for the HTTP API. */
+/** Locates the file of tokens for the `tokens` commands. */
 import { invalidConfiguration } from '../../options/invalid-input.ts'
-import type { Environment } from './store-access.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { settings } from '../config/settings.ts'
 
-export const TOKENS_FILE_VARIABLE = 'FLOWFABRIC_TOKENS_FILE'
+export const TOKENS_FILE_VARIABLE = settings['server.tokensFile'].variable
 
-/** An empty variable counts as unset. */
-export function tokensFileOf(environment: Environment, flag: string | undefined): string | undefined {
-  const file = flag ?? environment[TOKENS_FILE_VARIABLE]
-  return file === '' ? undefined : file
-}
-
-export function requireTokensFile(environment: Environment, flag: string | undefined): string {
-  const file = tokensFileOf(environment, flag)
+export function requireTokensFile(configuration: Configuration): string {
+  const file = configuration.value('server.tokensFile')
   if (file !== undefined) return file
   throw invalidConfiguration('--file', `Name the file of tokens with --file or ${TOKENS_FILE_VARIABLE}.`)
 }

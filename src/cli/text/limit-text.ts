@@ -1,6 +1,7 @@
 /** Formats limits as tables: all of them with their busiest key, or one with its keys and the workers that hold permits. */
+import { DEFAULT_NAMESPACE } from '../../kernel/index.ts'
 import type { KeyUsage, Rate } from '../../kernel/index.ts'
-import type { LimitDescription } from '../../client/index.ts'
+import type { LimitDescription, LimitKeyUsage } from '../../client/index.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
 import { table } from './table.ts'
@@ -55,13 +56,16 @@ function holdersText({ holders, at }: LimitDescription, output: Output): string 
 }
 
 /** The key, how much of its window and its cap is used, and who holds it back. */
-function keyCells({ rate, concurrency, at }: LimitDescription, { key, used, held, hold }: KeyUsage): string[] {
+function keyCells(
+  { rate, concurrency, at }: LimitDescription,
+  { namespace, key, used, held, hold }: LimitKeyUsage,
+): string[] {
   const back =
     hold === undefined
       ? ''
       : `${durationText(hold.until - at)}${hold.by === undefined ? '' : ` by ${printable(hold.by)}`}${hold.reason === undefined ? '' : ` (${printable(hold.reason)})`}`
   return [
-    key === '' ? '(none)' : printable(key),
+    `${key === '' ? '(none)' : printable(key)}${namespace === DEFAULT_NAMESPACE ? '' : ` in ${namespace}`}`,
     rate === undefined ? NOTHING : `${used}/${rate.count}`,
     concurrency === undefined ? String(held) : `${held}/${concurrency}`,
     back,

@@ -18,7 +18,7 @@ export function scheduleText(description: ScheduleDescription): string {
     ['times', timingText(description)],
     ['from', instantText(description.from)],
     ['until', instantText(description.until)],
-    ['task', description.task],
+    [description.starts, description.task],
     ['lane', description.lane],
     ['overlap', description.overlap],
     ['missed', description.missed],
@@ -28,7 +28,7 @@ export function scheduleText(description: ScheduleDescription): string {
     ['skipped', skipped === undefined ? undefined : `${isoTime(skipped.at)}: ${skipped.reason}`],
   ]
   const facts = rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
-  const firings = latest.map((one) => [isoTime(one.at), one.state, one.executionId])
+  const firings = latest.map((one) => [isoTime(one.at), one.state, one.flowId ?? one.executionId])
   return [
     table(facts),
     ...(firings.length === 0 ? [] : ['', 'latest', table(firings)]),

@@ -47,6 +47,7 @@ const wait: NonNullable<StepSummary['wait']> = {
   signals: [1],
   reminderCount: 0,
   isEscalated: false,
+  asks: undefined,
 }
 const vote: SignalSummary = {
   sequence: 1,

@@ -1,8 +1,5 @@
 /** A trail of what operators did: who, what, why, and whether it was done. */
-import { appendFile } from 'node:fs/promises'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { errorFields } from '../../runtime/index.ts'
-import type { Log } from '../../runtime/index.ts'
 import type { Role } from './principal.ts'
 
 /** One request of an operator that would change something, also if it was refused. */
@@ -27,41 +24,59 @@ export interface AuditEntry {
   readonly code: string | undefined
 }
 
+/** Which entries are read. */
+export interface AuditQuery {
+  readonly limit: number
+  /** The cursor of the page before. */
+  readonly cursor: string | undefined
+  readonly accepts: (entry: AuditEntry) => boolean
+}
+
+export interface AuditPage {
+  /** The latest first. A short page may have a cursor too. */
+  readonly items: readonly AuditEntry[]
+  readonly cursor: string | undefined
+}
+
 /** Records an entry. The request is answered when this has resolved. */
-export type Audit = (entry: AuditEntry) => void | Promise<void>
-
-const OWNER_ONLY = 0o600
-
-/** Appends entries to a file, one line of JSON each. The file may be renamed at any time: the next entry creates it again. */
-export function auditFile(file: string): Audit {
-  let last: Promise<void> = Promise.resolve()
-  return (entry) => {
-    const line = `${JSON.stringify(entry)}\n`
-    last = last.catch(() => undefined).then(() => appendFile(file, line, { mode: OWNER_ONLY, flush: true }))
-    return last
-  }
+export interface Audit {
+  (entry: AuditEntry): void | Promise<void>
+  /** Reads entries again, for `GET /v1/audit` on a store that keeps none. Without it, the server lists the latest ones of its process. */
+  readonly read?: (query: AuditQuery) => Promise<AuditPage>
 }
 
-/** Creates the file unless it exists. Throws `invalid_configuration` if it cannot be written, before any action depends on it. */
-export async function checkAuditFile(file: string): Promise<void> {
-  try {
-    await appendFile(file, '', { mode: OWNER_ONLY })
-  } catch (error) {
-    const { code = 'an error' } = error as NodeJS.ErrnoException
-    const message = `The audit file ${file} cannot be written: ${code}. Name a file in a folder that this user may write to.`
-    throw new EngineError('invalid_configuration', { field: 'auditFile', message }, { cause: error })
-  }
-}
+/** Entries that a server without a readable trail keeps. */
+const KEPT_MAX = 1_000
+const CURSOR = /^am1\.(\d{1,15})$/
 
-/** The action is done when its entry is written, so a trail that fails is reported and changes no answer. */
-export async function record(audit: Audit, entry: AuditEntry, log: Log): Promise<void> {
-  try {
-    await audit(entry)
-  } catch (error) {
-    const { requestId, action, credential } = entry
-    log.error(
-      { requestId, action, credential, ...errorFields(error) },
-      'the audit entry of an action could not be recorded',
-    )
+/** The latest actions of this process, where neither the store nor the host has a trail that can be read. */
+export class RecentActions {
+  readonly #entries: AuditEntry[] = []
+  /** How many entries were added before the first one that is kept. */
+  #dropped = 0
+
+  add(entry: AuditEntry): void {
+    this.#entries.push(entry)
+    if (this.#entries.length <= KEPT_MAX) return
+    this.#entries.shift()
+    this.#dropped += 1
+  }
+
+  read({ limit, cursor, accepts }: AuditQuery): AuditPage {
+    const end = cursor === undefined ? this.#entries.length : this.#placeOf(cursor)
+    const items: AuditEntry[] = []
+    for (let i = end - 1; i >= 0; i--) {
+      const entry = this.#entries[i]
+      if (entry === undefined || !accepts(entry)) continue
+      items.push(entry)
+      if (items.length === limit) return { items, cursor: i === 0 ? undefined : `am1.${this.#dropped + i}` }
+    }
+    return { items, cursor: undefined }
+  }
+
+  #placeOf(cursor: string): number {
+    const place = Number(CURSOR.exec(cursor)?.[1] ?? Number.NaN) - this.#dropped
+    if (Number.isNaN(place)) throw new EngineError('invalid_cursor', { field: 'cursor' })
+    return Math.max(0, Math.min(place, this.#entries.length))
   }
 }

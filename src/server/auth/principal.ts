@@ -15,8 +15,11 @@ export type Role = (typeof roles)[number]
 /** Who may call a route. `public`: without credentials. `token`: the request contains a token of its own. Else the least role. */
 export type Access = 'public' | 'token' | Role
 
-/** `namespace`: acts in one namespace, which a credential may be bound to. `store`: concerns all namespaces. */
-export type Scope = 'namespace' | 'store'
+/**
+ * `namespace`: acts in one namespace, which a credential may be bound to. `store`: concerns all namespaces. `caller`: concerns the
+ * sender of the request alone, whose namespace need not be served here.
+ */
+export type Scope = 'namespace' | 'store' | 'caller'
 
 export interface Principal {
   /** Recorded with what the request changes. */
@@ -42,7 +45,7 @@ export const checkedPrincipal = shape<Principal>()("{ name: 'ada', role: 'operat
   namespace: checkNamespace,
 })
 
-function isAtLeast(role: Role, least: Role): boolean {
+export function isAtLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least)
 }
 
@@ -52,7 +55,7 @@ export function refuseUnlessPermitted(principal: Principal, access: Access, scop
   if (!isAtLeast(principal.role, access)) {
     throw forbidden(`It needs the role ${access}, and '${principal.name}' has the role ${principal.role}.`)
   }
-  if (scope === 'namespace' || principal.namespace === undefined) return
+  if (scope !== 'store' || principal.namespace === undefined) return
   throw forbidden(
     `It concerns all namespaces, and '${principal.name}' is bound to the namespace '${principal.namespace}'.`,
   )
@@ -77,6 +80,17 @@ export function namespaceOf(principal: Principal, wanted: string | undefined): s
     return wanted ?? principal.namespace
   }
   throw forbidden(`'${principal.name}' is bound to the namespace '${principal.namespace}'.`)
+}
+
+/** Refuses a principal of a namespace that a server, whose fabric is bound to another one, does not serve. */
+export function refuseUnlessServed(
+  { name, namespace }: Principal,
+  served: { readonly isBound: boolean; readonly namespace: string },
+): void {
+  if (namespace === undefined || !served.isBound || namespace === served.namespace) return
+  throw forbidden(
+    `'${name}' is bound to the namespace '${namespace}', and this server serves '${served.namespace}' only.`,
+  )
 }
 
 /** Returns whom a change is recorded for. Only operators may name another principal, such as the user of their own tool. */

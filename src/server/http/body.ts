@@ -36,6 +36,17 @@ export async function readForm(
   return Object.fromEntries(new URLSearchParams(text))
 }
 
+/** Returns the bytes of a body of one media type. */
+export async function readOctets(
+  request: Request,
+  runtime: Runtime,
+  limits: BodyLimits,
+  mediaType: string,
+): Promise<Uint8Array> {
+  if (request.headers.get('content-type') !== mediaType) throw new EngineError('unsupported_media_type')
+  return (await readBytes(request, runtime, limits)) ?? new Uint8Array()
+}
+
 async function readText(
   request: Request,
   runtime: Runtime,

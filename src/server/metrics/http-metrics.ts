@@ -21,6 +21,13 @@ export const requestSeconds: Histogram<'method' | 'path'> = {
   buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
 }
 
+export const auditFailures: Counter<'trail'> = {
+  kind: 'counter',
+  name: 'ff_audit_failures_total',
+  help: 'Actions of operators that could not be recorded in the store, or in the trail of the host.',
+  labels: ['trail'],
+}
+
 /** The label of a method. A caller may send any. */
 export function methodLabel(method: string): string {
   return METHODS.has(method) ? method : 'OTHER'

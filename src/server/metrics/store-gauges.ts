@@ -1,7 +1,9 @@
-/** What is read from the store for a scrape: the depth of lanes, the workers and the budgets. It is the same in every process. */
+/** What is read from the store for a scrape: lanes, workers, budgets, limits and consumers. It is the same in every process. */
 import type { Client } from '../../client/index.ts'
 import { metricsRegistry, sleep } from '../../runtime/index.ts'
 import type { Gauge, MetricSample, Metrics, Runtime } from '../../runtime/index.ts'
+import { readConsumers } from './consumer-gauges.ts'
+import { readLimits } from './limit-gauges.ts'
 
 export const laneExecutions: Gauge<'lane' | 'state'> = {
   kind: 'gauge',
@@ -141,7 +143,11 @@ async function readGauges(client: Client, runtime: Runtime): Promise<MetricSampl
   for (const [state, count] of Object.entries(states)) metrics.set(liveWorkers, { state }, count)
   metrics.set(workerSlots, {}, slots)
   metrics.set(workerRunning, {}, running)
-  await readBudgets(client, metrics)
+  await Promise.all([
+    readBudgets(client, metrics),
+    readLimits(client, metrics),
+    readConsumers(client, runtime, metrics),
+  ])
   return metrics.snapshot()
 }
 

@@ -3,12 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { HttpHandler } from '../handler.ts'
-import { problemResponse } from '../http/problem.ts'
 
 /** Methods that the Fetch standard does not know. */
 const REFUSED_METHODS = ['CONNECT', 'TRACE', 'TRACK']
 const BODILESS = ['GET', 'HEAD']
+const PARSED_BEFORE =
+  'The body was read before it reached the handler. Mount the handler before the body parser, or without one.'
+const PLAIN_TEXT = /^[\x21-\x7e]+$/
 /** Answers to requests whose body was not read to its end. */
+const EVENT_STREAM = 'text/event-stream'
 const CLOSING_STATUSES = [408, 413]
 
 /**
@@ -21,7 +24,10 @@ const CLOSING_STATUSES = [408, 413]
 export function nodeListener(handler: HttpHandler): (request: IncomingMessage, response: ServerResponse) => void {
   return (incoming, outgoing) => {
     const abort = new AbortController()
-    outgoing.once('close', () => abort.abort())
+    // An abort makes an error with its stack, which a request that was answered does not need.
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) abort.abort()
+    })
     // A socket may break at any time. The close that follows ends everything.
     incoming.on('error', () => undefined)
     outgoing.on('error', () => undefined)
@@ -32,15 +38,24 @@ export function nodeListener(handler: HttpHandler): (request: IncomingMessage, r
 /** Never rejects: the handler answers every request. */
 async function answer(handler: HttpHandler, incoming: IncomingMessage, signal: AbortSignal): Promise<Response> {
   const request = requestOf(incoming, signal)
-  if (request instanceof EngineError) return problemResponse(request, 'unknown')
-  return await handler(request, { address: incoming.socket.remoteAddress })
+  const { remoteAddress: address } = incoming.socket
+  if (request instanceof EngineError) return await handler(standIn(incoming), { address, refused: request })
+  return await handler(request, { address })
+}
+
+/** A request in the place of one that is refused. It keeps the id that the caller has given. */
+function standIn({ headers }: IncomingMessage): Request {
+  const id = headers['x-request-id']
+  const given = typeof id === 'string' && PLAIN_TEXT.test(id) ? { 'x-request-id': id } : {}
+  return new Request('http://localhost/', { method: 'UNKNOWN', headers: given })
 }
 
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | EngineError {
   const method = incoming.method ?? 'GET'
   if (REFUSED_METHODS.includes(method)) return new EngineError('method_not_allowed')
+  const hasBody = !BODILESS.includes(method)
+  if (hasBody && incoming.readableDidRead) return new EngineError('invalid_configuration', { message: PARSED_BEFORE })
   try {
-    const hasBody = !BODILESS.includes(method)
     return new Request(urlOf(incoming), {
       method,
       headers: headersOf(incoming),
@@ -87,12 +102,20 @@ async function send(response: Response, incoming: IncomingMessage, outgoing: Ser
   for (const [name, value] of response.headers) outgoing.setHeader(name, value)
   if (CLOSING_STATUSES.includes(response.status) && !incoming.complete) outgoing.setHeader('connection', 'close')
   try {
-    if (reader !== undefined) await pipe(reader, outgoing)
-    outgoing.end()
+    if (reader === undefined) outgoing.end()
+    else if (response.headers.get('content-type') === EVENT_STREAM) await pipe(reader, outgoing)
+    else outgoing.end(await wholeOf(reader))
   } catch {
     // The stream of the answer was cut off, so the connection is too.
     outgoing.destroy()
   }
+}
+
+/** An answer in one piece needs one write, with its length. */
+async function wholeOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }
 
 /** Reads only as fast as the client takes. */
@@ -101,6 +124,7 @@ async function pipe(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: S
     if (outgoing.destroyed) return
     if (!outgoing.write(next.value)) await drained(outgoing)
   }
+  outgoing.end()
 }
 
 function drained(outgoing: ServerResponse): Promise<void> {

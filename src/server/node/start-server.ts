@@ -1,8 +1,9 @@
 /** Serves the HTTP API of a fabric on a port, as `flowfabric server` and `flowfabric dev` do. */
+import type { AnyTask } from '../../client/index.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Fabric } from '../../fabric/index.ts'
 import { invalidConfiguration } from '../../options/invalid-input.ts'
-import { auditFile, checkAuditFile } from '../auth/audit.ts'
+import { auditFile, checkAuditFile } from '../auth/audit-file.ts'
 import { bearerToken } from '../auth/authenticator.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import { TokenFile } from '../auth/token-file.ts'
@@ -23,10 +24,22 @@ export interface StartServerOptions {
   /** A file to which each action of an operator is appended. */
   readonly auditFile?: string
   readonly engine?: Engine
+  /** The contracts of tasks that the server knows. */
+  readonly tasks?: readonly AnyTask[]
 }
 
 export async function startServer(fabric: Fabric, options: StartServerOptions): Promise<HttpServer> {
-  const { host = HOST_DEFAULT, port, tokensFile, isOpen = false, cors, redact, auditFile: file, engine } = options
+  const {
+    host = HOST_DEFAULT,
+    port,
+    tokensFile,
+    isOpen = false,
+    cors,
+    redact,
+    auditFile: file,
+    engine,
+    tasks,
+  } = options
   const isLocal = isLoopback(host)
   if (tokensFile === undefined && !isLocal && !isOpen) {
     throw invalidConfiguration(
@@ -43,6 +56,7 @@ export async function startServer(fabric: Fabric, options: StartServerOptions): 
     ...(redact === undefined ? {} : { redact }),
     ...(file === undefined ? {} : { audit: auditFile(file) }),
     ...(engine === undefined ? {} : { engine }),
+    ...(tasks === undefined ? {} : { tasks }),
     ...(isUnguarded ? { hosts: ['localhost', '127.0.0.1', '[::1]', host] } : {}),
   })
   return await serve({ handler, runtime: fabric.runtime, host, ...(port === undefined ? {} : { port }) })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { errorCatalogue } from '../../kernel/errors.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { statusOf } from '../http/problem.ts'
+import { PORT_TYPE } from '../../stores/remote/wire.ts'
 import { querySchemaOf } from '../routes/query-schema.ts'
 import { BODY_BYTES } from '../routes/route.ts'
 import type { AnyRoute, Answer } from '../routes/route.ts'
@@ -76,7 +77,7 @@ function operationOf(route: AnyRoute, components: Components): Json {
   const notes = [
     ...(description === undefined ? [] : [description]),
     ...(needsCredentials(route) ? [`Needs the role \`${access}\`.`] : []),
-    ...(route.body === undefined ? [] : [`The body may have ${bodyBytes} bytes.`]),
+    ...(route.body === undefined && route.bodyKind === undefined ? [] : [`The body may have ${bodyBytes} bytes.`]),
   ]
   return {
     operationId: name,
@@ -85,6 +86,7 @@ function operationOf(route: AnyRoute, components: Components): Json {
     description: notes.join(' '),
     security: needsCredentials(route) ? [{ bearer: [] }] : [],
     parameters: parametersOf(route, components),
+    ...(route.bodyKind === 'operations' ? { requestBody: octets } : {}),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, route.body, components) }),
     responses: { ...answersOf(route, components), ...errorsOf(route, components) },
   }
@@ -126,6 +128,8 @@ const idempotencyKey: Json = {
   description: 'A request that is sent again with the same key has no further effect.',
   schema: { type: 'string', minLength: 1, maxLength: 504 },
 }
+
+const octets: Json = { required: true, content: { [PORT_TYPE]: { schema: { type: 'string', format: 'binary' } } } }
 
 function bodyOf({ bodyKind = 'json' }: AnyRoute, schema: z.ZodType, components: Components): Json {
   const type = bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'

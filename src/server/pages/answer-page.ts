@@ -4,10 +4,11 @@ import { escaped, htmlPage } from './page.ts'
 
 /** `key` is the idempotency key of the answer: a form that is sent twice counts once. */
 export function answerPage(asked: AskedByToken, token: string, key: string): string {
-  const { task, waitpoint, names, by, isOpen, expiresAt } = asked
+  const { task, waitpoint, reason, names, by, isOpen, expiresAt } = asked
   const facts = [
     ['Task', task],
     ['Question', waitpoint],
+    ...(reason === undefined ? [] : [['Reason', reason]]),
     ...(by === undefined ? [] : [['You answer as', by]]),
     ...(expiresAt === undefined ? [] : [['Open until', new Date(expiresAt).toISOString()]]),
   ].map(([name = '', value = '']) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`)

@@ -3,18 +3,21 @@ import { z } from 'zod'
 import { actorOf } from '../auth/principal.ts'
 import { repeatable } from '../http/idempotency.ts'
 import { json, route } from '../routes/route.ts'
+import { COSTS_EXAMINE_MAX } from '../../client/index.ts'
 import {
   budgetBody,
   budgetDescription,
   budgetHistory,
+  budgetCosts,
   budgetInfo,
   changeBody,
+  budgetKey,
   keyPageQuery,
   ledgerEntry,
   raiseBody,
   resetBody,
 } from '../schemas/budget.ts'
-import { page } from '../schemas/common.ts'
+import { instant, page } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 
 const done = (kinds: readonly [string, ...string[]], description: string) =>
@@ -68,6 +71,33 @@ export const budgetRoutes = [
     }),
   }),
   route({
+    name: 'sumCosts',
+    method: 'GET',
+    path: '/v1/budgets/{budget}/costs',
+    tag: 'budgets',
+    summary: 'Sum the ledger of a budget by task, by day, and by the budgets and keys in which its lines count',
+    description: 'Examines the latest lines, at most as many as asked for.',
+    access: 'viewer',
+    scope: 'store',
+    query: z.strictObject({
+      key: budgetKey.optional().describe('Only this key. Empty: without a key. All keys unless given, the first 100.'),
+      from: instant.min(0).optional(),
+      to: instant.min(0).optional(),
+      examine: z
+        .int()
+        .min(1)
+        .max(COSTS_EXAMINE_MAX)
+        .optional()
+        .describe('At most so many lines are examined; 2,000 unless given.'),
+    }),
+    errors,
+    answers: { 200: json(budgetCosts, 'The sums.') },
+    handle: async ({ client, params, query }) => ({
+      status: 200,
+      body: await client.budgets.costs(params.budget, drop(query)),
+    }),
+  }),
+  route({
     name: 'listSpending',
     method: 'GET',
     path: '/v1/executions/{id}/spending',
@@ -96,6 +126,25 @@ export const budgetRoutes = [
     handle: async ({ client, params, principal, body: { by: who, reason: why, ...terms } }) => {
       const change = drop({ by: actorOf(principal, who), reason: why })
       return { status: 200, body: { kind: await client.budgets.define(params.budget, drop(terms), change) } }
+    },
+  }),
+  route({
+    name: 'deleteBudget',
+    method: 'DELETE',
+    path: '/v1/budgets/{budget}',
+    tag: 'budgets',
+    summary: 'Delete a budget that has none below it',
+    description:
+      'It bounds and counts nothing from now on, and work that waits for it is woken. What its keys have spent is removed in the background.',
+    access: 'operator',
+    scope: 'store',
+    body: changeBody,
+    errors: [...errors, 'budget_has_children'],
+    answers: { 200: done(['deleted'], 'It is deleted.') },
+    handle: async ({ client, params, principal, body }) => {
+      const change = drop({ by: actorOf(principal, body?.by), reason: body?.reason })
+      await client.budgets.delete(params.budget, change)
+      return { status: 200, body: { kind: 'deleted' } }
     },
   }),
   route({

@@ -1,7 +1,7 @@
 /** Durable consumers of events: listed with their lag, moved and deleted. Programs consume with the library. */
 import { z } from 'zod'
 import { json, route } from '../routes/route.ts'
-import { instant, page } from '../schemas/common.ts'
+import { instant, page, trail, trailOnly } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { storedFilter } from '../schemas/event-filter.ts'
 
@@ -73,11 +73,12 @@ export const consumerRoutes = [
       cursor: z.string().max(CURSOR_MAX).optional().describe('After the event with this cursor.'),
       fromStart: z.boolean().optional().describe('Before the oldest event that is kept.'),
       toEnd: z.boolean().optional().describe('After the newest event.'),
+      ...trail,
     }),
     errors: ['consumer_not_found', 'invalid_cursor', 'level_too_low'],
     answers: { 200: json(z.object({ kind: z.enum(['moved']) }), 'It was moved.') },
-    handle: async ({ client, params, body }) => {
-      await client.consumer(params.consumer).seek(drop(body))
+    handle: async ({ client, params, body: { cursor, fromStart, toEnd } }) => {
+      await client.consumer(params.consumer).seek(drop({ cursor, fromStart, toEnd }))
       return { status: 200, body: { kind: 'moved' as const } }
     },
   }),
@@ -89,6 +90,7 @@ export const consumerRoutes = [
     summary: 'Delete a consumer with its position; its processes stop consuming',
     access: 'operator',
     scope: 'namespace',
+    body: trailOnly,
     errors: ['consumer_not_found', 'level_too_low'],
     answers: { 200: json(z.object({ kind: z.enum(['deleted']) }), 'It is deleted.') },
     handle: async ({ client, params }) => {

@@ -1,7 +1,7 @@
 /** Submits executions, reads them and acts on them. */
 import { z } from 'zod'
 import { FABRIC_PREFIX, shapingNames, task, unwrap } from '../../client/index.ts'
-import type { Client, SubmitOptions } from '../../client/index.ts'
+import type { AnyTask, Client, SubmitOptions } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { LANE_BYTES, NAME_BYTES, PAYLOAD_BYTES, PRIORITY_MAX } from '../../kernel/limits.ts'
 import { invalidInput, show } from '../../options/invalid-input.ts'
@@ -23,6 +23,7 @@ import {
   tagChanges,
   tagChangesOf,
   tagQuery,
+  trail,
 } from '../schemas/common.ts'
 import {
   attempt,
@@ -59,6 +60,24 @@ const SUBMIT_ERRORS = [
   'singleton_taken',
   'budget_not_found',
 ] as const
+
+const EXAMINE_MAX = 2_000
+
+const failureGroups = z.object({
+  groups: z.array(
+    z.object({
+      task: z.string(),
+      category: z.string(),
+      message: z.string().describe('With `#` for each number and each id.'),
+      count: z.int(),
+      firstAt: instant.optional(),
+      lastAt: instant.optional(),
+      examples: z.array(z.string()).describe('The ids of the newest ones.'),
+    }),
+  ),
+  examined: z.int(),
+  isCut: z.boolean().describe('Whether older ones were not examined.'),
+})
 
 const accepted = z.object({ kind: z.string() })
 
@@ -112,10 +131,11 @@ export const executionRoutes = [
     },
     handle: async ({ client, body, idempotencyKey, requestId }) => {
       const repeat = repeatable(idempotencyKey)
+      const definitions = new Map<string, AnyTask>()
       const items = body.items.map(async (item, i) => {
         try {
           const parsed = parseItem(item, `items[${i}]`)
-          return { ok: true as const, execution: await submit(client, parsed, repeat.item(i)) }
+          return { ok: true as const, execution: await submit(client, parsed, repeat.item(i), definitions) }
         } catch (error) {
           if (!(error instanceof EngineError) || error.code === 'fabric_closed') throw error
           return { ok: false as const, error: problemOf(error, requestId) }
@@ -153,6 +173,30 @@ export const executionRoutes = [
       const { items, cursor } = await client.list(drop({ ...rest, tag: parseTagQuery(tag) }))
       return { status: 200, body: { items: seesValues ? items : items.map(withoutDigest), cursor } }
     },
+  }),
+  route({
+    name: 'listFailures',
+    method: 'GET',
+    path: '/v1/failures',
+    tag: 'executions',
+    summary: 'Group failed executions that have the same cause',
+    description: 'By task, category, and message without its numbers; the largest group first.',
+    access: 'viewer',
+    scope: 'namespace',
+    query: z.strictObject({
+      lane: z.string().min(1).max(LANE_BYTES).optional(),
+      task: z.string().min(1).max(NAME_BYTES).optional(),
+      tag: tagQuery,
+      endedFrom: instant.optional(),
+      endedTo: instant.optional(),
+      error: z.string().min(1).max(NAME_BYTES).optional().describe('The category of the last failure.'),
+      examine: z.int().min(1).max(EXAMINE_MAX).optional().describe('At most so many are examined; 2,000 unless given.'),
+    }),
+    answers: { 200: json(failureGroups, 'The groups.') },
+    handle: async ({ client, query: { tag, ...rest } }) => ({
+      status: 200,
+      body: await client.failures(drop({ ...rest, tag: parseTagQuery(tag) })),
+    }),
   }),
   route({
     name: 'describeExecution',
@@ -303,7 +347,7 @@ export const executionRoutes = [
     summary: 'Change the priority of an execution',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({ priority: z.int().min(0).max(PRIORITY_MAX) }),
+    body: z.strictObject({ priority: z.int().min(0).max(PRIORITY_MAX), ...trail }),
     errors: ['execution_not_found', 'execution_ended'],
     answers: { 200: json(accepted, 'It has the priority.') },
     handle: async ({ client, params, body }) => {
@@ -319,7 +363,7 @@ export const executionRoutes = [
     summary: 'Set and remove tags of an execution',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({ tags: tagChanges }),
+    body: z.strictObject({ tags: tagChanges, ...trail }),
     errors: ['execution_not_found', 'retention_over'],
     answers: { 200: json(accepted, 'The tags are set.') },
     handle: async ({ client, params, body }) => {
@@ -375,9 +419,13 @@ function withoutDigest<Item extends { readonly inputDigest?: string | undefined 
   return rest
 }
 
-async function submit(client: Client, body: Submission, repeat: Repeatable) {
+/** Items of a batch share the definitions of their tasks. */
+async function submit(client: Client, body: Submission, repeat: Repeatable, definitions?: Map<string, AnyTask>) {
   const { task: name, version, input, inputBytes, fairness, limits, budgets, delayUntil, ...options } = body
-  const definition = task(name, drop({ version, fairness: shareOf(fairness) }))
+  const definition =
+    fairness === undefined
+      ? plainTask(name, version, definitions)
+      : task(name, drop({ version, fairness: shareOf(fairness) }))
   // The id of a shaped submit follows from its key and the request.
   const isShaped = shapingNames.some((kind) => options[kind] !== undefined)
   const id = options.id ?? (isShaped ? undefined : repeat.key)
@@ -386,8 +434,8 @@ async function submit(client: Client, body: Submission, repeat: Repeatable) {
   }
   const settings: Omit<SubmitOptions, 'tx'> = {
     ...drop({ ...options, id, delay: delayOf(options.delay, delayUntil) }),
-    limits: limitUsesOf(limits) ?? [],
-    budgets: budgets === undefined ? [] : await client.budgets.usesByName(budgets.map((use) => drop(use))),
+    ...(limits && { limits: limitUsesOf(limits) ?? [] }),
+    ...(budgets && { budgets: await client.budgets.usesByName(budgets.map((use) => drop(use))) }),
   }
   // A submit with an id of its own and a key is recognised by the key when it is repeated, whatever ifExists is.
   const requestId = options.id === undefined && !isShaped ? undefined : repeat.requestId
@@ -398,6 +446,13 @@ async function submit(client: Client, body: Submission, repeat: Repeatable) {
     settings,
   )
   return { id: executionId, kind, state, at }
+}
+
+function plainTask(name: string, version: number | undefined, known = new Map<string, AnyTask>()): AnyTask {
+  const key = `${version ?? ''} ${name}`
+  const definition = known.get(key) ?? task(name, drop({ version }))
+  known.set(key, definition)
+  return definition
 }
 
 function delayOf(delay: SubmitOptions['delay'], until: number | undefined): SubmitOptions['delay'] {

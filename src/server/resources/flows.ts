@@ -17,6 +17,8 @@ import {
   tagChanges,
   tagChangesOf,
   tagQuery,
+  trail,
+  trailOnly,
 } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { flowCancelPolicy, flowDescription, flowMember, flowState, flowSummary } from '../schemas/flow.ts'
@@ -37,6 +39,7 @@ export const flowRoutes = [
       name: z.string().min(1).max(NAME_BYTES).optional(),
       state: flowState.optional(),
       tag: tagQuery,
+      schedule: z.string().min(1).max(NAME_BYTES).optional().describe('Only those that this schedule has started.'),
     }),
     errors: ['invalid_cursor'],
     answers: { 200: json(page(flowSummary), 'A page of flows.') },
@@ -159,7 +162,7 @@ export const flowRoutes = [
     summary: 'Set and remove tags of a flow',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({ tags: tagChanges }),
+    body: z.strictObject({ tags: tagChanges, ...trail }),
     errors: ['flow_not_found', 'retention_over'],
     answers: { 200: json(z.object({ kind: z.string() }), 'The tags are set.') },
     handle: async ({ client, params, body }) => {
@@ -175,6 +178,7 @@ export const flowRoutes = [
     summary: 'Close the graph of a flow, so that it ends with its last member',
     access: 'operator',
     scope: 'namespace',
+    body: trailOnly,
     errors: ['flow_not_found', 'flow_ended', 'flow_sealed', 'unreachable_quorum', 'flow_busy'],
     answers: { 200: json(z.object({ state: flowState }), 'It is sealed.') },
     handle: async ({ client, params }) => {

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { LIST_PAGE_MAX, NAME_BYTES, SIGNAL_PAYLOAD_BYTES } from '../../kernel/limits.ts'
 import { actorOf } from '../auth/principal.ts'
+import { refuseOwnVote } from '../operations/budget-votes.ts'
 import { json, route } from '../routes/route.ts'
-import { by, duration, page, pageQuery, reason } from '../schemas/common.ts'
+import { by, duration, page, pageQuery, reason, trail } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { signalRecord, step } from '../schemas/execution.ts'
 import { refuseUnlessSeen, valueFields, valueOf } from '../schemas/value.ts'
@@ -94,6 +95,8 @@ export const journalRoutes = [
     handle: async ({ client, params, principal, idempotencyKey, body }) => {
       const { name, value, valueBytes, key = idempotencyKey, by: who, waitpoint: target } = body
       const options = drop({ waitpoint: target, key, by: actorOf(principal, who) })
+      const session = client.openSession()
+      await refuseOwnVote(session.batcher, principal, session.resolve(params.id), target)
       const sent = await client.signal(params.id, name, valueOf('value', value, valueBytes), options)
       return { status: 200, body: sent }
     },
@@ -144,7 +147,7 @@ export const journalRoutes = [
     scope: 'namespace',
     body: z
       .strictObject({
-        by,
+        ...trail,
         for: z.string().min(1).optional().describe('The principal of the token: its signals are sent in this name.'),
         expires: duration.optional(),
         names: z.array(signalName).optional().describe('The names of signals that may be sent with it.'),
@@ -155,8 +158,8 @@ export const journalRoutes = [
       200: json(z.object({ token: z.string() }), 'The token. Nothing stores it, and no route returns it again.'),
     },
     handle: async ({ client, params, principal, body }) => {
-      const { by: who, expires, ...rest } = body ?? {}
-      const options = drop({ ...rest, expires, by: actorOf(principal, who) })
+      const { by: who, reason: _, ...rest } = body ?? {}
+      const options = drop({ ...rest, by: actorOf(principal, who) })
       return { status: 200, body: { token: await client.reissue(params.id, params.waitpoint, options) } }
     },
   }),

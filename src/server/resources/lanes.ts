@@ -6,7 +6,7 @@ import { LANE_WEIGHT_MAX, LANE_WEIGHT_MIN, LIMIT_COUNT_MAX, NAME_BYTES } from '.
 import { actorOf } from '../auth/principal.ts'
 import { json, route } from '../routes/route.ts'
 import type { RouteCall } from '../routes/route.ts'
-import { by, duration, instant, page, reason } from '../schemas/common.ts'
+import { by, duration, instant, page, reason, trail } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 
 const laneState = z.enum(['active', 'paused', 'draining', 'disabled'])
@@ -26,7 +26,7 @@ const laneLimit = z
     rate: z.object({ count: z.int(), windowMs: z.int() }).optional(),
     concurrency: z.int().optional(),
   })
-  .describe('What limits its executions together.')
+  .describe('What limits its executions of a namespace together.')
   .meta({ id: 'LaneLimit' })
 
 const laneStatus = z
@@ -51,10 +51,17 @@ const laneSummary = z
     heldTasks,
     weight: z.number().optional(),
     limit: laneLimit.optional(),
+    otherLimits: z
+      .array(laneLimit.extend({ namespace: z.string() }))
+      .describe('The limits of other namespaces than `default`.'),
     rates: z.object({ inPerMinute: z.number(), outPerMinute: z.number() }).optional(),
   })
   .meta({ id: 'Lane' })
 
+const limitNamespace = z
+  .string()
+  .optional()
+  .describe('The namespace whose executions are limited; `default` unless given.')
 const count = z.int().min(1).max(LIMIT_COUNT_MAX).optional()
 const limitBody = z.strictObject({
   perSecond: count,
@@ -63,6 +70,7 @@ const limitBody = z.strictObject({
   perDay: count,
   rate: z.strictObject({ count: z.int().min(1).max(LIMIT_COUNT_MAX), per: duration }).optional(),
   concurrency: count,
+  namespace: limitNamespace,
   reason: reason.optional(),
   by,
 })
@@ -153,7 +161,7 @@ export const laneRoutes = [
     summary: 'Set the share of a lane among those that a worker serves',
     access: 'operator',
     scope: 'store',
-    body: z.strictObject({ weight: z.number().min(LANE_WEIGHT_MIN).max(LANE_WEIGHT_MAX), by }),
+    body: z.strictObject({ weight: z.number().min(LANE_WEIGHT_MIN).max(LANE_WEIGHT_MAX), ...trail }),
     errors: ERRORS,
     answers: { 200: json(laneStatus, 'What is set for the lane now.') },
     handle: async ({ client, params, principal, body }) => ({
@@ -166,30 +174,32 @@ export const laneRoutes = [
     method: 'PUT',
     path: '/v1/lanes/{lane}/limit',
     tag: 'lanes',
-    summary: 'Limit the executions of a lane together, by a rate, a concurrency or both',
+    summary: 'Limit the executions of a namespace in a lane together, by a rate, a concurrency or both',
     access: 'operator',
     scope: 'store',
     body: limitBody,
     errors: ERRORS,
     answers: { 200: json(laneStatus, 'What is set for the lane now.') },
-    handle: async ({ client, params, principal, body: { reason: why, by: who, ...terms } }) => ({
-      status: 200,
-      body: await client.lane(params.lane).limit(drop(terms), drop({ reason: why, by: actorOf(principal, who) })),
-    }),
+    handle: async ({ client, params, principal, body: { reason: why, by: who, namespace, ...terms } }) => {
+      const change = drop({ reason: why, by: actorOf(principal, who), namespace })
+      return { status: 200, body: await client.lane(params.lane).limit(drop(terms), change) }
+    },
   }),
   route({
     name: 'unlimitLane',
     method: 'DELETE',
     path: '/v1/lanes/{lane}/limit',
     tag: 'lanes',
-    summary: 'Remove the limit of a lane',
+    summary: 'Remove the limit of a namespace in a lane',
     access: 'operator',
     scope: 'store',
+    query: z.strictObject({ namespace: limitNamespace }),
+    body: holdBody.optional(),
     errors: ERRORS,
     answers: { 200: json(laneStatus, 'What is set for the lane now.') },
-    handle: async ({ client, params, principal }) => ({
-      status: 200,
-      body: await client.lane(params.lane).unlimit({ by: actorOf(principal, undefined) }),
-    }),
+    handle: async ({ client, params, principal, query: { namespace }, body }) => {
+      const change = drop({ reason: body?.reason, by: actorOf(principal, body?.by), namespace })
+      return { status: 200, body: await client.lane(params.lane).unlimit(change) }
+    },
   }),
 ]

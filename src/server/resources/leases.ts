@@ -5,6 +5,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import {
   CLAIM_COUNT_MAX,
   FRAME_APPEND_BYTES,
+  PROGRESS_MESSAGE_BYTES,
   RESULT_BYTES,
   STEP_NAME_BYTES,
   STEP_VALUE_BYTES,
@@ -17,8 +18,10 @@ import { drop } from '../schemas/drop.ts'
 import {
   claimBody,
   claimed,
+  drainRequest,
   failureBody,
   framesBody,
+  instanceName,
   leaseField,
   leaseReason,
   leaseTtl,
@@ -28,6 +31,7 @@ import {
 } from '../schemas/lease.ts'
 import { problem } from '../schemas/problem.ts'
 import { splitValues, valueFields, valueOf } from '../schemas/value.ts'
+import { LEASE_ERRORS, reporting } from './lease-route.ts'
 
 /** Values in base64 take a third more. */
 const RESULT_BODY_BYTES = Math.ceil((RESULT_BYTES * 4) / 3) + 65_536
@@ -36,17 +40,7 @@ const FRAMES_BODY_BYTES = Math.ceil((FRAME_APPEND_BYTES * 4) / 3) + 65_536
 
 const LEASE_TTL_DEFAULT = '30s'
 
-const LEASE_ERRORS = [
-  'execution_not_found',
-  'execution_not_active',
-  'stale_lease',
-  'lease_expired',
-  'lease_revoked',
-] as const
-
 const done = (description: string) => json(z.object({ kind: z.string() }), description)
-
-const reporting = { method: 'POST', tag: 'leases', access: 'worker', scope: 'namespace' } as const
 
 export const leaseRoutes = [
   route({
@@ -55,11 +49,18 @@ export const leaseRoutes = [
     path: '/v1/claims',
     summary: 'Claim executions of some tasks, and wait for them if asked to',
     description:
-      'Each has a lease, without which nothing can be reported about it. Executions that need permits of limits, a condition of a flow, or steps to be undone are left to workers that connect to the store.',
+      'Each has a lease, without which nothing can be reported about it, and the permits of its limits. Executions that need a condition of a flow, or steps to be undone, are left to workers that take them.',
     body: claimBody,
-    answers: { 200: json(z.object({ items: z.array(claimed) }), 'The executions; none if the time is over.') },
+    answers: {
+      200: json(
+        z.object({ items: z.array(claimed), drain: drainRequest }),
+        'The executions; none if the time is over.',
+      ),
+    },
     handle: async ({ client, body, principal, signal, server }) => {
       const { instance, worker = principal.name, wait = 0, tasks, ...rest } = body
+      const { workers } = client.leases
+      workers.refresh(instance)
       const items = await client.leases.claim({
         ...drop(rest),
         tasks: tasks.map((each) => drop(each)),
@@ -68,7 +69,7 @@ export const leaseRoutes = [
         instanceId: instance,
         signal,
       })
-      return { status: 200, body: { items: items.map(claimedBody) } }
+      return { status: 200, body: { items: items.map(claimedBody), ...drainOf(workers.refresh(instance)) } }
     },
   }),
   route({
@@ -84,6 +85,7 @@ export const leaseRoutes = [
         .min(1)
         .max(2 * CLAIM_COUNT_MAX),
       leaseTtl,
+      instance: instanceName.optional().describe('Extends the registration of this worker, as a claim does.'),
     }),
     answers: {
       200: json(
@@ -94,11 +96,12 @@ export const leaseRoutes = [
               z.object({ ok: z.literal(false), error: problem }),
             ]),
           ),
+          drain: drainRequest,
         }),
         'The outcomes.',
       ),
     },
-    handle: async ({ client, body: { items, leaseTtl: ttl = LEASE_TTL_DEFAULT }, requestId }) => {
+    handle: async ({ client, body: { items, leaseTtl: ttl = LEASE_TTL_DEFAULT, instance }, requestId }) => {
       const renewals = items.map(async ({ id, lease }) => {
         try {
           return { ok: true as const, ...(await client.leases.renew(id, lease, ttl)) }
@@ -107,7 +110,8 @@ export const leaseRoutes = [
           return { ok: false as const, error: problemOf(error, requestId) }
         }
       })
-      return { status: 200, body: { items: await Promise.all(renewals) } }
+      const drain = instance !== undefined && client.leases.workers.refresh(instance)
+      return { status: 200, body: { items: await Promise.all(renewals), ...drainOf(drain) } }
     },
   }),
   route({
@@ -171,6 +175,23 @@ export const leaseRoutes = [
   }),
   route({
     ...reporting,
+    name: 'updateProgress',
+    path: '/v1/executions/{id}/progress',
+    summary: 'Report how far the attempt is',
+    body: z.strictObject({
+      lease: leaseField,
+      percent: z.number().min(0).max(100).optional(),
+      message: z.string().max(PROGRESS_MESSAGE_BYTES).optional(),
+    }),
+    errors: LEASE_ERRORS,
+    answers: { 200: done('It is stored, in the place of the report before.') },
+    handle: async ({ client, params, body: { lease, ...report } }) => ({
+      status: 200,
+      body: { kind: await client.leases.progress(params.id, lease, report) },
+    }),
+  }),
+  route({
+    ...reporting,
     name: 'recordStep',
     path: '/v1/executions/{id}/steps',
     summary: 'Record the result of a step',
@@ -209,7 +230,23 @@ export const leaseRoutes = [
   }),
 ]
 
-function claimedBody({ input, inputs, ...item }: ClaimedLease) {
+function drainOf(drain: boolean): { readonly drain?: true } {
+  return drain ? { drain } : {}
+}
+
+function claimedBody({ input, inputs, condition, unwinding, ...item }: ClaimedLease) {
   const upstream = inputs === undefined ? undefined : splitValues(inputs)
-  return { ...item, ...valueFields('input', input), inputs: upstream?.json, inputsBytes: upstream?.bytes }
+  const asked = condition && {
+    flow: condition.flow,
+    node: condition.node,
+    ...valueFields('input', condition.input),
+  }
+  const stop = unwinding && {
+    outcome: unwinding.outcome,
+    reason: unwinding.reason,
+    by: unwinding.by,
+    at: unwinding.at,
+  }
+  const given = valueFields('input', input)
+  return { ...item, condition: asked, unwinding: stop, ...given, inputs: upstream?.json, inputsBytes: upstream?.bytes }
 }

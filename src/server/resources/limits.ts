@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { LIMIT_PAGE_MAX } from '../../kernel/limits.ts'
 import { actorOf } from '../auth/principal.ts'
 import { json, route } from '../routes/route.ts'
-import { by, duration, page, pageQuery, reason } from '../schemas/common.ts'
+import { by, duration, page, pageQuery, reason, trail } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
-import { limitBody, limitDescription, limitInfo, limitKey } from '../schemas/limit.ts'
+import { keyNamespace, limitBody, limitDescription, limitInfo, limitKey } from '../schemas/limit.ts'
 
 const changed = (kinds: readonly [string, ...string[]], description: string) =>
   json(z.object({ kind: z.enum(kinds) }), description)
@@ -34,6 +34,7 @@ export const limitRoutes = [
       cursor: pageQuery.cursor,
       limit: z.int().min(1).max(LIMIT_PAGE_MAX).optional().describe('Keys of a page at most; 200 unless given.'),
       key: limitKey.optional().describe('Only this key, with the workers that hold its permits. Empty: without a key.'),
+      namespace: keyNamespace,
     }),
     errors: ['limit_not_found', 'invalid_cursor'],
     answers: { 200: json(limitDescription, 'The limit.') },
@@ -88,6 +89,7 @@ export const limitRoutes = [
     body: z.strictObject({
       for: duration.describe('A day at most.'),
       key: limitKey.optional(),
+      namespace: keyNamespace,
       reason: reason.optional(),
       by,
     }),
@@ -111,12 +113,12 @@ export const limitRoutes = [
     summary: 'End the hold of a key before its time',
     access: 'operator',
     scope: 'store',
-    body: z.strictObject({ key: limitKey.optional() }).optional(),
+    body: z.strictObject({ key: limitKey.optional(), namespace: keyNamespace, ...trail }).optional(),
     errors: ['limit_not_found'],
     answers: { 200: changed(['lifted', 'not_held'], 'It is not held.') },
-    handle: async ({ client, params, body }) => ({
-      status: 200,
-      body: { kind: await client.limits.unhold(params.limit, drop(body ?? {})) },
-    }),
+    handle: async ({ client, params, body }) => {
+      const held = drop({ key: body?.key, namespace: body?.namespace })
+      return { status: 200, body: { kind: await client.limits.unhold(params.limit, held) } }
+    },
   }),
 ]

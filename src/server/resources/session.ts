@@ -32,7 +32,7 @@ export const sessionRoutes = [
     tag: 'system',
     summary: 'Who the sender of the request is, and what it may do',
     access: 'viewer',
-    scope: 'namespace',
+    scope: 'caller',
     answers: { 200: json(session, 'The principal of the request.') },
     handle: ({ principal, request }) => ({
       status: 200,

@@ -1,18 +1,21 @@
 /** Frames and the summary of one execution, at once or as they are written. */
 import { z } from 'zod'
-import type { FrameItem, Summary } from '../../client/index.ts'
+import { logLevels } from '../../client/index.ts'
+import type { FrameItem, LogItem, Summary } from '../../client/index.ts'
 import { FRAME_NAME_BYTES, LIST_PAGE_MAX } from '../../kernel/limits.ts'
 import type { StreamMessage } from '../live/streams.ts'
 import { events, json, route } from '../routes/route.ts'
 import type { RouteCall } from '../routes/route.ts'
 import { page, pageQuery } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
-import { frameItem, summary } from '../schemas/stream.ts'
+import { frameItem, logItem, summary } from '../schemas/stream.ts'
 import { refuseUnlessSeen, valueFields } from '../schemas/value.ts'
 
 const FRAME_LIMIT = 50
+const LOG_LIMIT = 100
 
 const name = z.string().min(1).max(FRAME_NAME_BYTES).optional().describe('Only frames of this name.')
+const level = z.enum(logLevels).optional().describe('Only lines of this level, or of a more important one.')
 const cursor = z
   .string()
   .max(256)
@@ -69,6 +72,52 @@ export const streamRoutes = [
         if (isEnded && (await isEmpty(rest))) return new Response(null, { status: 204 })
       }
       return start(call, (signal) => frameMessages(client.execution(id).frames({ ...options, signal })))
+    },
+  }),
+  route({
+    name: 'listLogs',
+    method: 'GET',
+    path: '/v1/executions/{id}/logs',
+    tag: 'executions',
+    summary: 'List the log lines that the handler of an execution has written, oldest first',
+    access: 'viewer',
+    scope: 'namespace',
+    query: z.strictObject({ ...pageQuery, level }),
+    errors: ['execution_not_found', 'invalid_cursor'],
+    answers: { 200: json(page(logItem), 'A page of lines. Continue with the cursor of its last item.') },
+    handle: async ({ client, params, seesValues, query: { limit = LOG_LIMIT, cursor: from, level: least } }) => {
+      refuseUnlessSeen(seesValues)
+      const items: LogItem[] = []
+      for await (const item of client.execution(params.id).logs(drop({ from, level: least, follow: false }))) {
+        if (items.length === Math.min(limit, LIST_PAGE_MAX)) {
+          return { status: 200, body: { items: items.map(drop), cursor: items.at(-1)?.cursor } }
+        }
+        items.push(item)
+      }
+      return { status: 200, body: { items: items.map(drop) } }
+    },
+  }),
+  route({
+    name: 'followLogs',
+    method: 'GET',
+    path: '/v1/executions/{id}/logs/live',
+    tag: 'events',
+    summary: 'Follow the log lines of an execution until its end',
+    description: 'The last message has the event `end`. A client that connects again after it gets status 204.',
+    access: 'viewer',
+    scope: 'namespace',
+    query: z.strictObject({ cursor, level }),
+    errors: ['execution_not_found', 'invalid_cursor', 'server_busy'],
+    answers: { 200: events(logItem, 'The lines. The id of each message is a cursor.'), 204: over },
+    handle: async (call) => {
+      const { client, query } = call
+      const { id, isEnded } = await opened(call)
+      const options = drop({ from: positionOf(call, query.cursor), level: query.level })
+      if (options.from !== undefined) {
+        const rest = client.execution(id).logs({ ...options, follow: false })
+        if (isEnded && (await isEmpty(rest))) return new Response(null, { status: 204 })
+      }
+      return start(call, (signal) => logMessages(client.execution(id).logs({ ...options, signal })))
     },
   }),
   route({
@@ -147,6 +196,10 @@ function frameBody(item: FrameItem) {
 
 async function* frameMessages(items: AsyncIterable<FrameItem>): AsyncGenerator<StreamMessage, void, undefined> {
   for await (const item of items) yield { id: item.cursor, event: item.kind, data: frameBody(item) }
+}
+
+async function* logMessages(items: AsyncIterable<LogItem>): AsyncGenerator<StreamMessage, void, undefined> {
+  for await (const item of items) yield { id: item.cursor, event: item.kind, data: item }
 }
 
 /** Leaves out the version that the client has. */

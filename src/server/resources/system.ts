@@ -10,11 +10,24 @@ import { instant, page } from '../schemas/common.ts'
 import { waitAtMost } from '../live/long-poll.ts'
 
 const scanner = z
-  .looseObject({
+  .object({
     scanner: z.string(),
     kind: z.enum(['enabled', 'disabled']),
     everyMs: z.number().optional(),
     restartCount: z.int().optional(),
+    cycleCount: z.int().optional(),
+    lastCycle: z
+      .object({ startedAt: instant, elapsedMs: z.number(), processed: z.int(), errors: z.int() })
+      .optional()
+      .describe('Absent until the first cycle has ended.'),
+    nextRunAt: instant.optional(),
+    errorCount: z.int().optional().describe('Since the engine started.'),
+    backoffCount: z.int().optional().describe('Items that are left alone for a while, because they have failed.'),
+    counts: z
+      .record(z.string(), z.int())
+      .optional()
+      .describe('What it has found and done since the engine started, by case.'),
+    foundAt: instant.optional().describe('When the latest cycle that found something began.'),
   })
   .meta({ id: 'Scanner', description: 'One scanner of the engine: its last cycle, what it found and repaired.' })
 

@@ -1,8 +1,10 @@
 /** Webhooks: endpoints to which events are sent. A secret is in an answer once, when it is made. */
 import { z } from 'zod'
+import type { WebhookSummary } from '../../client/index.ts'
 import { actorOf } from '../auth/principal.ts'
+import type { Principal } from '../auth/principal.ts'
 import { json, route } from '../routes/route.ts'
-import { by, duration, instant, page, pageQuery, reason } from '../schemas/common.ts'
+import { by, duration, instant, page, pageQuery, reason, trail, trailOnly } from '../schemas/common.ts'
 import { drop } from '../schemas/drop.ts'
 import { filterBody, storedFilter, tagBody } from '../schemas/event-filter.ts'
 import { stateQuery } from '../schemas/execution.ts'
@@ -12,7 +14,7 @@ const URL_MAX = 2_048
 const webhook = {
   name: z.string(),
   namespace: z.string(),
-  url: z.string(),
+  url: z.string().describe('Only its origin, unless the caller has the role `admin`.'),
   filter: storedFilter,
   state: z.enum(['active', 'failing', 'disabled']).describe('`failing`: every try since `failingSince` has failed.'),
   disabled: z.object({ at: instant, by: z.string(), reason: z.string().optional() }).optional(),
@@ -48,6 +50,11 @@ const delivery = z
 const keyErrors = ['signing_keys_missing', 'signing_keys_stale', 'invalid_keys', 'level_too_low'] as const
 const errors = ['webhook_not_found', 'level_too_low'] as const
 
+/** Paths and queries of URLs may contain credentials, so only those who define webhooks see them. */
+function seenBy({ role }: Principal, webhook: WebhookSummary): WebhookSummary {
+  return role === 'admin' ? webhook : { ...webhook, url: new URL(webhook.url).origin }
+}
+
 export const webhookRoutes = [
   route({
     name: 'listWebhooks',
@@ -59,7 +66,10 @@ export const webhookRoutes = [
     scope: 'namespace',
     errors: ['level_too_low'],
     answers: { 200: json(page(webhookSummary), 'All webhooks.') },
-    handle: async ({ client }) => ({ status: 200, body: { items: await client.webhooks.list() } }),
+    handle: async ({ client, principal }) => ({
+      status: 200,
+      body: { items: (await client.webhooks.list()).map((webhook) => seenBy(principal, webhook)) },
+    }),
   }),
   route({
     name: 'describeWebhook',
@@ -71,7 +81,10 @@ export const webhookRoutes = [
     scope: 'namespace',
     errors,
     answers: { 200: json(webhookSummary, 'The webhook.') },
-    handle: async ({ client, params }) => ({ status: 200, body: await client.webhooks.describe(params.webhook) }),
+    handle: async ({ client, params, principal }) => ({
+      status: 200,
+      body: seenBy(principal, await client.webhooks.describe(params.webhook)),
+    }),
   }),
   route({
     name: 'defineWebhook',
@@ -86,11 +99,12 @@ export const webhookRoutes = [
       tag: tagBody,
       url: z.string().max(URL_MAX).describe('https, and a public host.'),
       disableAfter: duration.optional().describe('How long every try may fail before it is disabled; 3 days.'),
+      ...trail,
     }),
     errors: ['unsafe_target', ...keyErrors],
     answers: { 200: json(definedWebhook, 'The webhook.') },
     handle: async ({ client, params, body }) => {
-      const { url, ...options } = body
+      const { url, by: _by, reason: _reason, ...options } = body
       return { status: 200, body: await client.webhooks.define(params.webhook, { url, ...drop(options) }) }
     },
   }),
@@ -102,12 +116,12 @@ export const webhookRoutes = [
     summary: 'Make a new secret; earlier ones sign beside it for a while',
     access: 'admin',
     scope: 'namespace',
-    body: z.strictObject({ grace: duration.optional().describe('A day unless given.') }).optional(),
+    body: z.strictObject({ grace: duration.optional().describe('A day unless given.'), ...trail }).optional(),
     errors: ['webhook_not_found', ...keyErrors],
     answers: { 200: json(z.object({ secret: z.string() }), 'The new secret. It is never shown again.') },
     handle: async ({ client, params, body }) => ({
       status: 200,
-      body: await client.webhooks.rotate(params.webhook, drop(body ?? {})),
+      body: await client.webhooks.rotate(params.webhook, drop({ grace: body?.grace })),
     }),
   }),
   route({
@@ -123,7 +137,7 @@ export const webhookRoutes = [
     answers: { 200: json(webhookSummary, 'The webhook.') },
     handle: async ({ client, params, principal, body }) => {
       const options = drop({ reason: body?.reason, by: actorOf(principal, body?.by) })
-      return { status: 200, body: await client.webhooks.disable(params.webhook, options) }
+      return { status: 200, body: seenBy(principal, await client.webhooks.disable(params.webhook, options)) }
     },
   }),
   route({
@@ -134,9 +148,13 @@ export const webhookRoutes = [
     summary: 'Resume deliveries',
     access: 'operator',
     scope: 'namespace',
+    body: trailOnly,
     errors,
     answers: { 200: json(webhookSummary, 'The webhook.') },
-    handle: async ({ client, params }) => ({ status: 200, body: await client.webhooks.enable(params.webhook) }),
+    handle: async ({ client, params, principal }) => ({
+      status: 200,
+      body: seenBy(principal, await client.webhooks.enable(params.webhook)),
+    }),
   }),
   route({
     name: 'deleteWebhook',
@@ -146,6 +164,7 @@ export const webhookRoutes = [
     summary: 'Delete a webhook with its secrets and its position',
     access: 'admin',
     scope: 'namespace',
+    body: trailOnly,
     errors,
     answers: { 200: json(z.object({ kind: z.enum(['deleted']) }), 'It is deleted.') },
     handle: async ({ client, params }) => {
@@ -177,7 +196,7 @@ export const webhookRoutes = [
     summary: 'Deliver an event again, with the same id and body',
     access: 'operator',
     scope: 'namespace',
-    body: z.strictObject({ by }).optional(),
+    body: trailOnly,
     errors: ['execution_not_found', 'execution_not_ended', 'replays_exhausted', 'retention_over', 'level_too_low'],
     answers: { 200: json(z.object({ kind: z.enum(['redelivered']) }), 'It is delivered again.') },
     handle: async ({ client, params, principal, body }) => {

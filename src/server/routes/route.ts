@@ -87,10 +87,12 @@ export interface RouteSpec<
   readonly scope: Scope
   readonly query?: Query
   readonly body?: Body
-  /** `form` takes the fields of a form instead of JSON. */
-  readonly bodyKind?: 'json' | 'form'
+  /** `form` takes the fields of a form instead of JSON, and `operations` the bytes of a batch of operations. */
+  readonly bodyKind?: 'json' | 'form' | 'operations'
   /** The largest body in bytes; `BODY_BYTES` unless given. */
   readonly bodyBytes?: number
+  /** Set for a route that only reads, although its method does not show that. It leaves no audit entry. */
+  readonly changesNothing?: true
   /** Whether it honours the header `Idempotency-Key`. */
   readonly takesIdempotencyKey?: boolean
   /** Whether the read token of an execution suffices. Its path names the execution as `id`. */

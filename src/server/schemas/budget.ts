@@ -4,7 +4,7 @@ import { BUDGET_AMOUNT_MAX, BUDGET_PAGE_MAX, KEY_BYTES, NAME_BYTES } from '../..
 import { by, instant, key, pageQuery, reason } from './common.ts'
 
 /** Without a key, the use that has none. */
-const budgetKey = z.string().max(KEY_BYTES)
+export const budgetKey = z.string().max(KEY_BYTES)
 
 const onBreach = z.enum(['suspend', 'refuse_new', 'cancel', 'warn'])
 
@@ -24,6 +24,8 @@ export const budgetBody = z.strictObject({
     .optional()
     .describe('When it begins anew. Never unless given.'),
   timeZone: z.string().max(256).optional().describe('Where its hours, days and months begin; UTC unless given.'),
+  inherit: z.boolean().optional().describe('Whether children of an execution that spends it spend it too.'),
+  per: z.literal('execution').optional().describe('Gives each execution an account of its own.'),
   reason: reason.optional(),
   by,
 })
@@ -58,6 +60,8 @@ export const budgetInfo = z
     onBreach,
     every: z.string().optional().describe('When it begins anew: a word such as `day`, or a cron expression.'),
     timeZone: z.string().optional(),
+    inherit: z.boolean().describe('Whether children of an execution that spends it spend it too.'),
+    per: z.literal('execution').optional().describe('Set if each execution has an account of its own.'),
     resetsAt: instant.optional(),
     frozen: z
       .object({ at: instant, by: z.string().optional(), reason: z.string().optional() })
@@ -118,6 +122,24 @@ export const ledgerEntry = z
     budgets: z.array(z.object({ budget: z.string(), key: z.string() })).describe('Where it counts.'),
   })
   .meta({ id: 'LedgerEntry' })
+
+const sum = { count: z.int().describe('Lines of the ledger.'), spent: spending }
+
+export const budgetCosts = z
+  .object({
+    total: z.object(sum),
+    tasks: z.array(z.object({ namespace: z.string(), task: z.string(), ...sum })),
+    days: z.array(z.object({ day: instant.describe('The first instant of a day of UTC.'), ...sum })),
+    budgets: z
+      .array(z.object({ budget: z.string(), key: z.string(), ...sum }))
+      .describe('By every budget in which the lines count, and its key: that of a tenant or of a model, for example.'),
+    examined: z.int(),
+    completeSince: instant
+      .optional()
+      .describe('Set if older lines were not examined: all lines since then are counted.'),
+    isCut: z.boolean().describe('Whether entries beyond the first 100 of a list, or keys, were left out.'),
+  })
+  .meta({ id: 'BudgetCosts' })
 
 export const budgetHistory = z
   .object({

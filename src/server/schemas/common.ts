@@ -35,6 +35,10 @@ export const by = z
   .optional()
   .describe('Who asks for it. The name of the credentials unless given; another name needs the role operator.')
 
+/** Who asks for a change and why, of routes whose operations record neither: the audit trail has both. */
+export const trail = { reason: reason.optional().describe('Why: it is in the audit trail.'), by }
+export const trailOnly = z.strictObject(trail).optional()
+
 export const tags = z.record(z.string(), z.string())
 export const tagChanges = z
   .record(z.string().max(64), z.string().nullable())
@@ -45,6 +49,13 @@ export const tagChanges = z
 export const anyJson = z.unknown().describe('Any JSON.')
 
 export const base64 = z.base64().describe('Bytes that are no JSON, in base64.')
+
+/** Where an execution or a flow of a schedule comes from. */
+export const scheduleOrigin = z.object({
+  name: z.string().describe('The schedule.'),
+  at: instant.describe('The boundary.'),
+  cause: z.enum(['boundary', 'trigger', 'backfill']),
+})
 
 export const pageQuery = {
   limit: z.int().min(1).max(LIST_PAGE_MAX).optional().describe('Items of a page at most; 50 unless given.'),

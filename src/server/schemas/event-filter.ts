@@ -24,4 +24,5 @@ export const storedFilter = z.object({
   task: z.string().optional(),
   lane: z.string().optional(),
   tag: z.object({ name: z.string(), value: z.string() }).optional(),
+  storeWide: z.boolean().optional().describe('Also events that belong to no namespace.'),
 })

@@ -1,7 +1,7 @@
 /** What the routes of executions take and return. */
 import { z } from 'zod'
 import { eventTypes, publicStates } from '../../kernel/index.ts'
-import { anyJson, base64, duration, instant, key, tags } from './common.ts'
+import { anyJson, base64, duration, instant, key, tags, scheduleOrigin } from './common.ts'
 import { valuesWithheld } from './value.ts'
 import { workFields } from './submission-parts.ts'
 
@@ -122,6 +122,7 @@ export const executionSummary = z
     idTakenUntil: instant.optional(),
     removed: z.object({ at: instant, hadResult: z.boolean() }).optional(),
     followUp: z.object({ task: z.string(), since: instant }).optional(),
+    schedule: scheduleOrigin.optional(),
     inputDigest: z.string().optional(),
     outcome: outcome.optional(),
     reason: z.string().optional(),
@@ -204,6 +205,10 @@ const waitSummary = z.object({
   signals: z.array(z.int()),
   reminderCount: z.int(),
   isEscalated: z.boolean(),
+  asks: z
+    .record(z.string(), z.int())
+    .optional()
+    .describe('Of the question of a budget: what an approval adds to it, unless it names other amounts.'),
 })
 
 export const step = z

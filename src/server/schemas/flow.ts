@@ -1,7 +1,7 @@
 /** What the routes of flows take and return. */
 import { z } from 'zod'
 import { publicFlowStates } from '../../kernel/index.ts'
-import { anyJson, base64, instant, tags } from './common.ts'
+import { anyJson, base64, instant, tags, scheduleOrigin } from './common.ts'
 import { valuesWithheld } from './value.ts'
 import { executionSummary } from './execution.ts'
 
@@ -54,6 +54,7 @@ export const flowSummary = z
     idTakenUntil: instant.optional(),
     removedAt: instant.optional(),
     followUp: z.object({ name: z.string(), nodeCount: z.int(), since: instant }).optional(),
+    schedule: scheduleOrigin.optional(),
   })
   .meta({ id: 'FlowSummary' })
 

@@ -8,6 +8,9 @@ const count = z.int().min(1).max(LIMIT_COUNT_MAX)
 /** Without a key, the use that has none. */
 export const limitKey = z.string().max(512)
 
+/** Of the key. */
+export const keyNamespace = z.string().optional().describe('The namespace of the key; `default` unless given.')
+
 export const limitBody = z.strictObject({
   perSecond: count.optional(),
   perMinute: count.optional(),
@@ -40,6 +43,7 @@ export const limitInfo = z
 
 const keyUsage = z
   .object({
+    namespace: z.string(),
     key: z.string(),
     held: z.int().describe('Permits that are held.'),
     holders: z.int().describe('Worker processes that hold them.'),

@@ -1,31 +1,47 @@
 /** What the routes of schedules take and return. */
 import { z } from 'zod'
-import { publicStates } from '../../kernel/index.ts'
-import { by, duration, instant, tags } from './common.ts'
+import { publicFlowStates, publicStates } from '../../kernel/index.ts'
+import { by, duration, instant, reason, tags, trail } from './common.ts'
+import { scheduledGraph } from './flow-graph.ts'
 import { workFields } from './submission-parts.ts'
 
 const overlap = z.enum(['skip', 'queue', 'cancel_previous', 'allow'])
 const missed = z.enum(['skip', 'last', 'all'])
 
-/** A schedule has the settings of a submit except those that belong to one execution. */
-const { limits: _limits, budgets: _budgets, ...work } = workFields
+const { task, ...work } = workFields
+
+/** When a schedule fires, as it is sent in a body. */
+const times = {
+  cron: z.string().max(256).optional().describe('A cron expression of five fields, or six with seconds first.'),
+  every: duration.optional().describe('A period instead, of a second at least, counted from `from`.'),
+  timeZone: z
+    .string()
+    .max(256)
+    .optional()
+    .describe('The IANA name of the zone of the cron expression; UTC unless given.'),
+  jitter: duration.optional().describe('Delays each firing by up to this much, by the same for one boundary.'),
+  from: instant.optional().describe('The first instant at which it may fire.'),
+  until: instant.optional().describe('It never fires at this instant or after.'),
+  overlap: overlap.optional().describe('What happens at a boundary while an earlier execution has not ended.'),
+  missed: missed.optional().describe('What happens to boundaries that passed while no engine ran.'),
+}
+
+export const scheduleTimes = z.strictObject({ ...times, reason: reason.optional(), by }).meta({ id: 'ScheduleTimes' })
+
+const { overlap: _overlap, missed: _missed, ...previewed } = times
+export const previewQuery = z.strictObject(previewed)
 
 export const scheduleBody = z
   .strictObject({
-    ...work,
-    cron: z.string().max(256).optional().describe('A cron expression of five fields, or six with seconds first.'),
-    every: duration.optional().describe('A period instead, of a second at least, counted from `from`.'),
-    timeZone: z
-      .string()
-      .max(256)
+    task: task.optional(),
+    flow: scheduledGraph
       .optional()
-      .describe('The IANA name of the zone of the cron expression; UTC unless given.'),
-    jitter: duration.optional().describe('Delays each firing by up to this much, by the same for one boundary.'),
-    from: instant.optional().describe('The first instant at which it may fire.'),
-    until: instant.optional().describe('It never fires at this instant or after.'),
-    overlap: overlap.optional().describe('What happens at a boundary while an earlier execution has not ended.'),
-    missed: missed.optional().describe('What happens to boundaries that passed while no engine ran.'),
-    by,
+      .describe(
+        'The graph of a flow that it starts instead of a task. Of the settings of a task, it takes `tags`, `retention` and `budgets`.',
+      ),
+    ...work,
+    ...times,
+    ...trail,
   })
   .meta({ id: 'ScheduleSettings' })
 
@@ -36,8 +52,9 @@ export const scheduleSummary = z
     owner: z.string().optional().describe('Who declared it in code.'),
     state: z.enum(['active', 'paused', 'completed']),
     pause: z.object({ at: instant, by: z.string(), reason: z.string().optional() }).optional(),
-    task: z.string(),
-    lane: z.string(),
+    starts: z.enum(['task', 'flow']).describe('Whether it starts a task or a flow.'),
+    task: z.string().describe('The name of the task or of the flow.'),
+    lane: z.string().optional().describe('That of its task. Each node of a flow has its own.'),
     tags,
     cron: z.string().optional(),
     timeZone: z.string().optional(),
@@ -51,9 +68,9 @@ export const scheduleSummary = z
     waitingCount: z.int().describe('Boundaries that wait for the end of an earlier execution.'),
     firedCount: z.int(),
     fired: z
-      .object({ at: instant, firedAt: instant, executionId: z.string() })
+      .object({ at: instant, firedAt: instant, executionId: z.string().optional(), flowId: z.string().optional() })
       .optional()
-      .describe('The latest execution that it has created.'),
+      .describe('The latest execution or flow that it has created.'),
     skipped: z
       .object({ at: instant, skippedAt: instant, reason: z.string() })
       .optional()
@@ -69,13 +86,14 @@ export const scheduleDescription = scheduleSummary
     latest: z
       .array(
         z.object({
-          executionId: z.string(),
+          executionId: z.string().optional(),
+          flowId: z.string().optional(),
           at: instant,
-          state: z.enum(publicStates as readonly [(typeof publicStates)[number], ...(typeof publicStates)[number][]]),
+          state: z.enum([...publicStates, ...publicFlowStates]),
           outcome: z.string().optional(),
         }),
       )
-      .describe('The latest executions, oldest first.'),
+      .describe('The latest executions or flows, oldest first.'),
     text: z.string().describe('When it fires next, or why it does not.'),
   })
   .meta({ id: 'Schedule' })

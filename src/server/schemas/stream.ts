@@ -1,5 +1,6 @@
 /** What the routes of frames and summaries return. */
 import { z } from 'zod'
+import { logLevels } from '../../client/index.ts'
 import { anyJson, base64, instant } from './common.ts'
 
 const cursor = z.string().describe('Continues behind it.')
@@ -25,6 +26,28 @@ export const frameItem = z
     }),
   ])
   .meta({ id: 'FrameItem' })
+
+export const logItem = z
+  .discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('line'),
+      level: z.enum(logLevels),
+      message: z.string(),
+      fields: z.record(z.string(), z.unknown()),
+      step: z.string().optional().describe('The step that was running.'),
+      attempt: z.int(),
+      sequence: z.int().describe('The number of the line, from 1.'),
+      at: instant,
+      isCut: z.boolean().describe('Whether it was too long: its fields were left out, or its message was cut.'),
+      cursor,
+    }),
+    z.object({
+      kind: z.literal('trimmed'),
+      count: z.int().optional().describe('Lines that are not kept. Absent: those of an earlier run.'),
+      cursor,
+    }),
+  ])
+  .meta({ id: 'LogItem' })
 
 export const summary = z
   .object({

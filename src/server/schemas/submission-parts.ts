@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { SubmitOptions } from '../../client/index.ts'
 import { limitReference } from '../../client/index.ts'
 import {
+  KEEP_MAX,
   ATTEMPTS_MAX,
   BUDGET_LEVEL_MAX,
   BUDGET_TREE_MAX,
@@ -58,7 +59,7 @@ const limitUse = z.strictObject({
   previous: z.literal('cancel').optional().describe('Cancels the execution that holds the key for longest.'),
 })
 
-const budgetUse = z.strictObject({
+export const budgetUse = z.strictObject({
   budget: z.string().min(1).max(NAME_BYTES).describe('The name of a budget that is defined in the store.'),
   key: key.optional().describe('Whose spending is counted.'),
 })
@@ -71,6 +72,7 @@ const retention = z.union([
     cancelled: duration.optional(),
     expired: duration.optional(),
     skipped: duration.optional(),
+    keep: z.int().min(1).max(KEEP_MAX).optional().describe('Ended executions of the task that are kept at most.'),
   }),
 ])
 

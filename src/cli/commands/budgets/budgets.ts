@@ -3,7 +3,7 @@ import { examples } from '../../args/help.ts'
 import { watch } from '../../process/watch.ts'
 import type { Session, Shell } from '../../session/shell.ts'
 import { budgetsText } from '../../text/budget-text.ts'
-import { freezeCommand, openCommand, raiseCommand, resetCommand } from './change-budget.ts'
+import { deleteCommand, freezeCommand, openCommand, raiseCommand, resetCommand } from './change-budget.ts'
 import { budgetsHistoryCommand, budgetsShowCommand } from './budgets-show.ts'
 
 interface BudgetsFlags {
@@ -12,7 +12,7 @@ interface BudgetsFlags {
 
 export function budgetsCommand(shell: Shell): Command {
   return new Command('budgets')
-    .description('the budgets of the store; show, raise, reset, freeze and open them')
+    .description('the budgets of the store; show, raise, reset, freeze, open and delete them')
     .option('--watch', 'show them again every second, until ctrl-c')
     .addCommand(budgetsShowCommand(shell))
     .addCommand(budgetsHistoryCommand(shell))
@@ -20,6 +20,7 @@ export function budgetsCommand(shell: Shell): Command {
     .addCommand(resetCommand(shell))
     .addCommand(freezeCommand(shell))
     .addCommand(openCommand(shell))
+    .addCommand(deleteCommand(shell))
     .addHelpText(
       'after',
       examples(['budgets', 'budgets show tenants --key acme --watch', 'budgets history tenants --key acme']),

@@ -1,4 +1,4 @@
-/** The commands that raise, reset, freeze and open a budget. */
+/** The commands that raise, reset, freeze, open and delete a budget. */
 import { Command } from 'commander'
 import { invalidInput, show } from '../../../client/index.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
@@ -68,6 +68,20 @@ export function openCommand(shell: Shell): Command {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const kind = await fabric.budgets.open(name, { by: loginName(), ...dropUndefined({ reason }) })
         await output.answer({ name, kind }, () => `Budget ${name} is open.`)
+      })
+    })
+}
+
+export function deleteCommand(shell: Shell): Command {
+  return new Command('delete')
+    .description('delete a budget that has none below it: it bounds and counts nothing from now on')
+    .argument('<name>', 'the name of the budget')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples(['budgets delete old-tenants']))
+    .action(async (name: string, { reason }: ChangeFlags, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        await fabric.budgets.delete(name, { by: loginName(), ...dropUndefined({ reason }) })
+        await output.answer({ name, kind: 'deleted' }, () => `Budget ${name} is deleted.`)
       })
     })
 }

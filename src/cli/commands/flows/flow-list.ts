@@ -15,6 +15,7 @@ interface FlowListFlags {
   readonly name?: string
   readonly state?: string
   readonly tag?: string
+  readonly schedule?: string
   readonly limit?: string
   readonly cursor?: string
 }
@@ -25,6 +26,7 @@ export function flowListCommand(shell: Shell): Command {
     .option('--name <name>', 'only of this definition')
     .option('--state <state>', `only in this state: ${publicFlowStates.join(', ')}`)
     .option('--tag <name=value>', 'only with this tag')
+    .option('--schedule <name>', 'only those that this schedule has started')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
     .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText('after', examples(['flow list --state failed', 'flow list --name release --json | jq -r .items[].id']))
@@ -41,6 +43,7 @@ function queryOf(flags: FlowListFlags): ListFlowsOptions {
     name: flags.name,
     state: parseGiven(flags.state, (text) => oneOf(publicFlowStates, text, '--state')),
     tag: parseGiven(flags.tag, parseTag),
+    schedule: flags.schedule,
     limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,
   })

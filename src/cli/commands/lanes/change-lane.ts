@@ -54,10 +54,16 @@ interface LimitFlags extends TermFlags {
 
 export function limitCommand(shell: Shell): Command {
   return withTerms(new Command('limit'), '')
-    .description('limit the executions of a lane together; what is left out is not limited')
+    .description('limit the executions of a namespace in a lane together; what is left out is not limited')
     .argument('<lane>', 'the lane')
     .option('--reason <text>', 'why')
-    .addHelpText('after', examples(['lanes limit mail --concurrency 20 --per-minute 600']))
+    .addHelpText(
+      'after',
+      examples([
+        'lanes limit mail --concurrency 20 --per-minute 600',
+        'lanes limit mail --concurrency 5 --namespace acme',
+      ]),
+    )
     .action(async (lane: string, { reason, ...flags }: LimitFlags, command: Command) => {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const change = { by: loginName(), ...dropUndefined({ reason }) }
@@ -69,7 +75,7 @@ export function limitCommand(shell: Shell): Command {
 
 export function unlimitCommand(shell: Shell): Command {
   return new Command('unlimit')
-    .description('remove the limit of a lane')
+    .description('remove the limit of a namespace in a lane')
     .argument('<lane>', 'the lane')
     .option('--reason <text>', 'why')
     .addHelpText('after', examples(['lanes unlimit mail']))

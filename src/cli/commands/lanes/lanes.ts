@@ -53,7 +53,7 @@ async function show(
 }
 
 /** Shows a column for each state that occurs, and those about settings and rates if any lane has them. */
-function lanesText(items: readonly LaneSummary[], output: Output, now: number): string {
+export function lanesText(items: readonly LaneSummary[], output: Output, now: number): string {
   const states = publicStates.filter((state) => items.some((item) => (item.counts[state] ?? 0) > 0))
   const columns: Column[] = [
     ...states.map((state) => numbers(state, ({ counts }) => counts[state] ?? 0)),
@@ -61,7 +61,7 @@ function lanesText(items: readonly LaneSummary[], output: Output, now: number): 
     numbers('in/min', ({ rates }) => rates?.inPerMinute),
     numbers('out/min', ({ rates }) => rates?.outPerMinute),
     { name: 'weight', isNumber: true, text: ({ weight }) => weight?.toString() },
-    { name: 'limit', isNumber: false, text: ({ limit }) => (limit === undefined ? undefined : laneLimitText(limit)) },
+    { name: 'limit', isNumber: false, text: limitsText },
     { name: 'held', isNumber: false, text: heldText },
   ]
   const shown = columns.filter(({ text }) => items.some((item) => text(item) !== undefined))
@@ -88,6 +88,13 @@ function roundedText(value: number | undefined): string | undefined {
 
 function ageText(since: number | undefined, now: number): string | undefined {
   return since === undefined ? undefined : durationText(Math.max(0, now - since))
+}
+
+/** The limit of the namespace, and those of others. */
+function limitsText({ limit, otherLimits }: LaneSummary): string | undefined {
+  const own = limit === undefined ? [] : [laneLimitText(limit)]
+  const all = [...own, ...otherLimits.map((other) => `${laneLimitText(other)} in ${other.namespace}`)]
+  return all.length === 0 ? undefined : all.join('; ')
 }
 
 function heldText({ hold, heldTasks }: LaneSummary): string | undefined {

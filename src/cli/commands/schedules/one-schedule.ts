@@ -5,7 +5,9 @@ import { parseInteger, parseSince } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import { loginName } from '../../args/operator-identity.ts'
 import type { Shell } from '../../session/shell.ts'
-import { nextText, scheduleText } from '../../text/schedule-text.ts'
+import { nextText, scheduleText, timingText } from '../../text/schedule-text.ts'
+import { addTimesOptions, timesIn } from './times-flags.ts'
+import type { TimesFlags } from './times-flags.ts'
 
 const NAME = 'the name of the schedule'
 const NEXT_COUNT = '10'
@@ -53,9 +55,26 @@ export function holdCommand(shell: Shell, verb: 'pause' | 'resume', description:
     })
 }
 
+export function retimeCommand(shell: Shell): Command {
+  const command = new Command('retime')
+    .description('change when a schedule fires, and nothing else of it; a time that is not given has its default')
+    .argument('<name>', NAME)
+  return addTimesOptions(command)
+    .option('--reason <text>', 'why, for the event')
+    .addHelpText('after', examples([`schedules retime nightly --cron '0 4 * * *' --time-zone Europe/Berlin`]))
+    .action(async (name: string, flags: TimesFlags & { readonly reason?: string }, self: Command) => {
+      const times = timesIn(flags, shell.runtime.now())
+      await shell.withFabric(self, {}, async ({ fabric, output }) => {
+        const options = { by: loginName(), ...dropUndefined({ reason: flags.reason }) }
+        const schedule = await fabric.schedule(name).retime(times, options)
+        await output.answer(schedule, () => `Schedule ${name} fires at other times: ${timingText(schedule)}.`)
+      })
+    })
+}
+
 export function triggerCommand(shell: Shell): Command {
   return new Command('trigger')
-    .description('start the task of a schedule now, whatever its state')
+    .description('start the task or the flow of a schedule now, whatever its state')
     .argument('<name>', NAME)
     .addHelpText('after', examples(['schedules trigger nightly']))
     .action(async (name: string, _flags: object, command: Command) => {
@@ -68,7 +87,7 @@ export function triggerCommand(shell: Shell): Command {
 
 export function backfillCommand(shell: Shell): Command {
   return new Command('backfill')
-    .description('create the executions of past boundaries that have none')
+    .description('create the executions or flows of past boundaries that have none')
     .argument('<name>', NAME)
     .requiredOption('--from <time>', 'the first boundary: how long ago (3d) or a time in ISO 8601')
     .requiredOption('--to <time>', 'boundaries are before this time')
@@ -80,14 +99,14 @@ export function backfillCommand(shell: Shell): Command {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const result = await fabric.schedule(name).backfill({ from, to })
         const { boundaryCount, created } = result
-        await output.answer(result, () => `Created ${created.length} executions for ${boundaryCount} boundaries.`)
+        await output.answer(result, () => `Created ${created.length} for ${boundaryCount} boundaries.`)
       })
     })
 }
 
 export function deleteCommand(shell: Shell): Command {
   return new Command('delete')
-    .description('delete a schedule; executions that were created run on')
+    .description('delete a schedule; executions and flows that were created run on')
     .argument('<name>', NAME)
     .addHelpText('after', examples(['schedules delete nightly']))
     .action(async (name: string, _flags: object, command: Command) => {

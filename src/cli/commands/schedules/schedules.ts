@@ -13,9 +13,11 @@ import {
   deleteCommand,
   holdCommand,
   nextCommand,
+  retimeCommand,
   showScheduleCommand,
   triggerCommand,
 } from './one-schedule.ts'
+import { setScheduleCommand } from './set-schedule.ts'
 
 interface ListFlags {
   readonly owner?: string
@@ -25,11 +27,15 @@ interface ListFlags {
 
 export function schedulesCommand(shell: Shell): Command {
   return new Command('schedules')
-    .description('the schedules, with their next firing; show, pause, resume, trigger, backfill or delete one')
+    .description(
+      'the schedules, with their next firing; set, retime, show, pause, resume, trigger, backfill or delete one',
+    )
     .option('--owner <name>', 'only those that this owner declares in code')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
     .option('--cursor <cursor>', 'continue after the previous page')
     .addCommand(showScheduleCommand(shell))
+    .addCommand(setScheduleCommand(shell))
+    .addCommand(retimeCommand(shell))
     .addCommand(nextCommand(shell))
     .addCommand(holdCommand(shell, 'pause', 'stop firing; executions that were created run on'))
     .addCommand(holdCommand(shell, 'resume', 'end a pause: fire again at the next boundary'))

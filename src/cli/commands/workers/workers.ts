@@ -49,7 +49,7 @@ async function show({ fabric, output, namespace }: Session, now: number, isWatch
   else output.remark('There are none.')
 }
 
-function workersText(items: readonly WorkerInfo[], now: number, output: Output): string {
+export function workersText(items: readonly WorkerInfo[], now: number, output: Output): string {
   const header = ['INSTANCE', 'WORKER', 'STATE', 'BUSY', 'HEARTBEAT', 'UP', 'HOST', 'PID', 'VERSION', 'TASKS']
   const rows = items.map((item) => [
     item.instanceId,
