@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import type { MouseEvent } from 'react'
 import { ApiError, call } from './api/call.ts'
 import { liveLog, useLiveState } from './api/live.ts'
 import { SessionContext, useSessionQuery } from './api/session.tsx'
@@ -11,16 +12,39 @@ import { ThemeButton } from './parts/theme.tsx'
 import { Failed, Loading } from './parts/views.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 
-const screens = [
-  { to: '/', label: 'Overview' },
-  { to: '/executions', label: 'Executions' },
-  { to: '/flows', label: 'Flows' },
-  { to: '/approvals', label: 'Approvals' },
-  { to: '/lanes', label: 'Lanes' },
-  { to: '/workers', label: 'Workers' },
-  { to: '/limits', label: 'Limits' },
-  { to: '/schedules', label: 'Schedules' },
-  { to: '/system', label: 'System' },
+const groups = [
+  {
+    name: 'Work',
+    screens: [
+      { to: '/', label: 'Overview' },
+      { to: '/executions', label: 'Executions' },
+      { to: '/failures', label: 'Errors' },
+      { to: '/flows', label: 'Flows' },
+      { to: '/approvals', label: 'Approvals' },
+      { to: '/schedules', label: 'Schedules' },
+    ],
+  },
+  {
+    name: 'Capacity',
+    screens: [
+      { to: '/lanes', label: 'Lanes' },
+      { to: '/workers', label: 'Workers' },
+      { to: '/limits', label: 'Limits' },
+      { to: '/budgets', label: 'Budgets' },
+      { to: '/costs', label: 'Costs' },
+    ],
+  },
+  {
+    name: 'Server',
+    screens: [
+      { to: '/consumers', label: 'Consumers' },
+      { to: '/webhooks', label: 'Webhooks' },
+      { to: '/keys', label: 'Keys' },
+      { to: '/scanners', label: 'Scanners' },
+      { to: '/audit', label: 'Audit' },
+      { to: '/system', label: 'System' },
+    ],
+  },
 ] as const
 
 export function App() {
@@ -36,6 +60,12 @@ export function App() {
   )
 }
 
+/** The page has a base address, so a link to an anchor would lead to the first screen. */
+function skipToContent(event: MouseEvent): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
 function Frame({ session }: { readonly session: Session }) {
   const queries = useQueryClient()
   useEffect(() => {
@@ -48,7 +78,7 @@ function Frame({ session }: { readonly session: Session }) {
   }, [queries])
   return (
     <SessionContext value={session}>
-      <a className="skip" href="#main">
+      <a className="skip" href="#main" onClick={skipToContent}>
         Skip to the content
       </a>
       <div className="frame">
@@ -57,15 +87,24 @@ function Frame({ session }: { readonly session: Session }) {
             <Mark />
             FlowFabric
           </Link>
-          <ul>
-            {screens.map(({ to, label }) => (
-              <li key={to}>
-                <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
-                  {label}
-                </Link>
-              </li>
+          <div className="side-screens">
+            {groups.map(({ name, screens }) => (
+              <div key={name} className="side-group">
+                <p className="side-title" id={`side-${name}`}>
+                  {name}
+                </p>
+                <ul aria-labelledby={`side-${name}`}>
+                  {screens.map(({ to, label }) => (
+                    <li key={to}>
+                      <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+                        {label}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              </div>
             ))}
-          </ul>
+          </div>
           <div className="side-foot">
             <Connection />
             <Who session={session} />

@@ -5,6 +5,8 @@ import { App } from './app.tsx'
 import { executionStates, flowStates } from './api/types.ts'
 import { ExecutionsPage } from './pages/executions.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { costRanges } from './pages/costs/ranges.ts'
+import { deliveryStates } from './pages/webhooks/delivery-states.ts'
 
 type Search = Readonly<Record<string, unknown>>
 
@@ -25,7 +27,7 @@ function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], 
   >
 }
 
-const executionTabs = ['timeline', 'values', 'waits', 'frames', 'events'] as const
+const executionTabs = ['timeline', 'values', 'waits', 'frames', 'logs', 'ledger', 'events'] as const
 export type ExecutionTab = (typeof executionTabs)[number]
 
 const rootRoute = createRootRoute({ component: App, notFoundComponent: NotFound })
@@ -93,10 +95,90 @@ const limitsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/limits.tsx'), 'LimitsPage'),
 })
 
+const budgetsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/budgets',
+  component: lazyRouteComponent(() => import('./pages/budgets.tsx'), 'BudgetsPage'),
+})
+
+const budgetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/budgets/$name',
+  validateSearch: (search: Search) => present({ key: text(search['key']) }),
+  component: lazyRouteComponent(() => import('./pages/budget.tsx'), 'BudgetPage'),
+})
+
 const schedulesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/schedules',
   component: lazyRouteComponent(() => import('./pages/schedules.tsx'), 'SchedulesPage'),
+})
+
+const consumersRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/consumers',
+  component: lazyRouteComponent(() => import('./pages/consumers.tsx'), 'ConsumersPage'),
+})
+
+const consumerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/consumers/$name',
+  validateSearch: (search: Search) => present({ namespace: text(search['namespace']) }),
+  component: lazyRouteComponent(() => import('./pages/consumer.tsx'), 'ConsumerPage'),
+})
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+})
+
+const webhookRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks/$name',
+  validateSearch: (search: Search) =>
+    present({ namespace: text(search['namespace']), state: oneOf(deliveryStates, search['state']) }),
+  component: lazyRouteComponent(() => import('./pages/webhook.tsx'), 'WebhookPage'),
+})
+
+const failuresRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/failures',
+  validateSearch: (search: Search) =>
+    present({ task: text(search['task']), lane: text(search['lane']), error: text(search['error']) }),
+  component: lazyRouteComponent(() => import('./pages/failures.tsx'), 'FailuresPage'),
+})
+
+const costsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/costs',
+  validateSearch: (search: Search) =>
+    present({
+      budget: text(search['budget']),
+      range: oneOf(costRanges, search['range']),
+      unit: text(search['unit']),
+    }),
+  component: lazyRouteComponent(() => import('./pages/costs.tsx'), 'CostsPage'),
+})
+
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+})
+
+const scannersRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/scanners',
+  component: lazyRouteComponent(() => import('./pages/scanners.tsx'), 'ScannersPage'),
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/audit',
+  validateSearch: (search: Search) =>
+    present({ by: text(search['by']), action: text(search['action']), target: text(search['target']) }),
+  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
 })
 
 const systemRoute = createRoute({
@@ -119,7 +201,18 @@ const routeTree = rootRoute.addChildren([
   lanesRoute,
   workersRoute,
   limitsRoute,
+  budgetsRoute,
+  budgetRoute,
   schedulesRoute,
+  consumersRoute,
+  consumerRoute,
+  webhooksRoute,
+  webhookRoute,
+  failuresRoute,
+  costsRoute,
+  keysRoute,
+  scannersRoute,
+  auditRoute,
   systemRoute,
 ])
 

@@ -27,3 +27,7 @@ export function isOfFlow(event: StoredEvent, flowId?: string): boolean {
 export function isOfSchedule(event: StoredEvent): boolean {
   return event.type.startsWith('schedule_') || event.type === 'execution_created'
 }
+
+export function isOfBudget(event: StoredEvent): boolean {
+  return event.type.startsWith('budget_')
+}

@@ -67,6 +67,75 @@ export const executionStates = [
 
 export const flowStates = ['open', 'running', 'blocked', 'completed', 'failed', 'cancelled'] as const
 
+export type Activity = {
+  readonly from: number
+  readonly to: number
+  readonly buckets: readonly {
+    readonly from: number
+    readonly created: number
+    readonly completed: number
+    readonly failed: number
+    readonly other: number
+  }[]
+  readonly start?: Latencies
+  readonly run?: Latencies
+  readonly examined: number
+  readonly completeSince: number
+}
+
+export type AddedMember = {
+  readonly lease: string
+  readonly name: string
+  readonly task: string
+  readonly version?: number
+  readonly input?: unknown
+  readonly inputBytes?: string
+  readonly lane?: string
+  readonly priority?: number
+  readonly retry?: {
+    readonly attempts: number
+    readonly backoff?:
+      | ('fixed' | 'exponential')
+      | { readonly kind: 'fixed'; readonly delay?: number | string }
+      | {
+          readonly kind: 'exponential'
+          readonly initial?: number | string
+          readonly max?: number | string
+          readonly factor?: number
+        }
+    readonly jitter?: boolean
+    readonly onlyCategories?: readonly string[]
+  }
+  readonly timeout?: {
+    readonly attempt?: number | string
+    readonly total?: number | string
+    readonly compensation?: number | string
+  }
+  readonly needs?: readonly string[]
+  readonly fairness?: { readonly key: string; readonly weight?: number }
+  readonly limits?: readonly {
+    readonly limit: string
+    readonly key?: string
+    readonly weight?: number
+    readonly newest?: 'drop'
+    readonly previous?: 'cancel'
+  }[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
+  readonly tags?: Readonly<Record<string, string>>
+  readonly delay?: number | string
+  readonly after?: {
+    readonly nodes: readonly (
+      string | { readonly node: string; readonly as?: string; readonly onFailure?: 'fail' | 'continue' | 'ignore' }
+    )[]
+    readonly policy?: 'all_of' | 'any_of' | 'quorum' | 'ended'
+    readonly need?: number
+    readonly losers?: 'cancel' | 'let_run'
+  }
+  readonly inputs?: boolean
+  readonly awaited?: boolean
+  readonly as?: string | null
+}
+
 export type Attempt = {
   readonly number: number
   readonly kind: 'initial' | 'retry' | 'reclaim' | 'replay'
@@ -79,6 +148,23 @@ export type Attempt = {
   readonly failure?: Failure
 }
 
+export type AuditEntry = {
+  readonly at: number
+  readonly requestId: string
+  readonly credential: string
+  readonly role: 'viewer' | 'worker' | 'operator' | 'admin'
+  readonly by?: string
+  readonly namespace?: string
+  readonly address?: string
+  readonly action: string
+  readonly target: Readonly<Record<string, string>>
+  readonly reason?: string
+  readonly status: number
+  readonly code?: string
+}
+
+export type AuditPage = { readonly items: readonly AuditEntry[]; readonly cursor?: string; readonly isKept: boolean }
+
 export type Budget = {
   readonly name: string
   readonly parent?: string
@@ -88,12 +174,38 @@ export type Budget = {
   readonly onBreach: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
   readonly every?: string
   readonly timeZone?: string
+  readonly inherit: boolean
+  readonly per?: 'execution'
   readonly resetsAt?: number
   readonly frozen?: { readonly at: number; readonly by?: string; readonly reason?: string }
   readonly version: number
   readonly changedAt: number
   readonly changedBy?: string
   readonly reason?: string
+}
+
+export type BudgetCosts = {
+  readonly total: { readonly count: number; readonly spent: Readonly<Record<string, number>> }
+  readonly tasks: readonly {
+    readonly namespace: string
+    readonly task: string
+    readonly count: number
+    readonly spent: Readonly<Record<string, number>>
+  }[]
+  readonly days: readonly {
+    readonly day: number
+    readonly count: number
+    readonly spent: Readonly<Record<string, number>>
+  }[]
+  readonly budgets: readonly {
+    readonly budget: string
+    readonly key: string
+    readonly count: number
+    readonly spent: Readonly<Record<string, number>>
+  }[]
+  readonly examined: number
+  readonly completeSince?: number
+  readonly isCut: boolean
 }
 
 export type BudgetDescription = {
@@ -105,6 +217,8 @@ export type BudgetDescription = {
   readonly onBreach: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
   readonly every?: string
   readonly timeZone?: string
+  readonly inherit: boolean
+  readonly per?: 'execution'
   readonly resetsAt?: number
   readonly frozen?: { readonly at: number; readonly by?: string; readonly reason?: string }
   readonly version: number
@@ -155,10 +269,82 @@ export type BudgetKey = {
   }[]
 }
 
+export type BulkChange = {
+  readonly filter: {
+    readonly lane?: string
+    readonly task?: readonly string[]
+    readonly state?: readonly (
+      | 'waiting'
+      | 'delayed'
+      | 'rate_limited'
+      | 'waiting_dependencies'
+      | 'active'
+      | 'suspended'
+      | 'completed'
+      | 'failed'
+      | 'cancelled'
+      | 'expired'
+      | 'skipped'
+    )[]
+    readonly tags?: Readonly<Record<string, string>>
+    readonly schedule?: string
+    readonly flow?: string
+    readonly keyPrefix?: string
+    readonly error?: string
+    readonly message?: string
+    readonly createdFrom?: number
+    readonly createdTo?: number
+    readonly endedFrom?: number
+    readonly endedTo?: number
+  }
+  readonly action:
+    | { readonly kind: 'cancel'; readonly reason: string }
+    | { readonly kind: 'replay' }
+    | { readonly kind: 'delete' }
+    | { readonly kind: 'priority'; readonly priority: number }
+    | { readonly kind: 'tags'; readonly tags: Readonly<Record<string, string>> }
+  readonly perSecond?: number
+  readonly reason?: string
+  readonly by?: string
+}
+
+export type BulkPreview = {
+  readonly count: number
+  readonly isMore: boolean
+  readonly examples: readonly ExecutionSummary[]
+}
+
+export type BulkState = {
+  readonly id: string
+  readonly state:
+    | 'waiting'
+    | 'delayed'
+    | 'rate_limited'
+    | 'waiting_dependencies'
+    | 'active'
+    | 'suspended'
+    | 'completed'
+    | 'failed'
+    | 'cancelled'
+    | 'expired'
+    | 'skipped'
+  readonly createdAt: number
+  readonly endedAt?: number
+  readonly progress?: string
+  readonly failure?: string
+  readonly outcome?: {
+    readonly examined: number
+    readonly changed: number
+    readonly refused: Readonly<Record<string, number>>
+    readonly isCut: boolean
+  }
+}
+
 export type Claim = {
   readonly tasks: readonly { readonly name: string; readonly version?: number; readonly needs?: readonly string[] }[]
   readonly lanes?: readonly string[]
   readonly count?: number
+  readonly takes?: readonly ('conditions' | 'undo')[]
   readonly leaseTtl?: number | string
   readonly wait?: number | string
   readonly instance: string
@@ -180,6 +366,14 @@ export type Claimed = {
   readonly inputsBytes?: Readonly<Record<string, string>>
   readonly idempotencyKey: string
   readonly stepCount: number
+  readonly condition?: {
+    readonly flow: string
+    readonly node: string
+    readonly input?: unknown
+    readonly inputBytes?: string
+  }
+  readonly unwinding?: { readonly outcome: string; readonly reason: string; readonly by?: string; readonly at: number }
+  readonly compensationCount: number
   readonly lease: string
   readonly expiresAt: number
   readonly timeoutAt?: number
@@ -194,6 +388,7 @@ export type Consumer = {
     readonly task?: string
     readonly lane?: string
     readonly tag?: { readonly name: string; readonly value: string }
+    readonly storeWide?: boolean
   }
   readonly lagCount: number
   readonly waitingSince?: number
@@ -221,6 +416,7 @@ export type ConsumerDescription = {
     readonly task?: string
     readonly lane?: string
     readonly tag?: { readonly name: string; readonly value: string }
+    readonly storeWide?: boolean
   }
   readonly lagCount: number
   readonly waitingSince?: number
@@ -255,6 +451,7 @@ export type DefinedWebhook = {
     readonly task?: string
     readonly lane?: string
     readonly tag?: { readonly name: string; readonly value: string }
+    readonly storeWide?: boolean
   }
   readonly state: 'active' | 'failing' | 'disabled'
   readonly disabled?: { readonly at: number; readonly by: string; readonly reason?: string }
@@ -290,6 +487,20 @@ export type Delivery = {
   readonly endedAt?: number
   readonly retryAt?: number
   readonly error?: string
+}
+
+export type EndedChild = {
+  readonly name: string
+  readonly id: string
+  readonly outcome?: string
+  readonly result?: unknown
+  readonly resultBytes?: string
+  readonly failure?: {
+    readonly category: string
+    readonly message: string
+    readonly stack?: string
+    readonly at?: number
+  }
 }
 
 export type Event = {
@@ -409,6 +620,11 @@ export type Execution = {
   readonly idTakenUntil?: number
   readonly removed?: { readonly at: number; readonly hadResult: boolean }
   readonly followUp?: { readonly task: string; readonly since: number }
+  readonly schedule?: {
+    readonly name: string
+    readonly at: number
+    readonly cause: 'boundary' | 'trigger' | 'backfill'
+  }
   readonly inputDigest?: string
   readonly outcome?: 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
   readonly reason?: string
@@ -540,6 +756,11 @@ export type ExecutionSummary = {
   readonly idTakenUntil?: number
   readonly removed?: { readonly at: number; readonly hadResult: boolean }
   readonly followUp?: { readonly task: string; readonly since: number }
+  readonly schedule?: {
+    readonly name: string
+    readonly at: number
+    readonly cause: 'boundary' | 'trigger' | 'backfill'
+  }
   readonly inputDigest?: string
   readonly outcome?: 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
   readonly reason?: string
@@ -652,6 +873,11 @@ export type Flow = {
   readonly idTakenUntil?: number
   readonly removedAt?: number
   readonly followUp?: { readonly name: string; readonly nodeCount: number; readonly since: number }
+  readonly schedule?: {
+    readonly name: string
+    readonly at: number
+    readonly cause: 'boundary' | 'trigger' | 'backfill'
+  }
   readonly at: number
 }
 
@@ -697,6 +923,11 @@ export type FlowMember = {
   readonly idTakenUntil?: number
   readonly removed?: { readonly at: number; readonly hadResult: boolean }
   readonly followUp?: { readonly task: string; readonly since: number }
+  readonly schedule?: {
+    readonly name: string
+    readonly at: number
+    readonly cause: 'boundary' | 'trigger' | 'backfill'
+  }
   readonly inputDigest?: string
   readonly outcome?: 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
   readonly reason?: string
@@ -768,6 +999,18 @@ export type FlowResult = {
   readonly valuesWithheld?: true
 }
 
+export type FlowSubmission = {
+  readonly name: string
+  readonly id?: string
+  readonly outcome?: 'all_members' | 'sinks'
+  readonly retention?: number | string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly nodes: readonly GraphNode[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
+  readonly ifExists?: 'join' | 'reject' | 'replace' | 'after'
+  readonly dedupe?: number | string
+}
+
 export type FlowSummary = {
   readonly id: string
   readonly key?: string
@@ -811,6 +1054,24 @@ export type FlowSummary = {
   readonly idTakenUntil?: number
   readonly removedAt?: number
   readonly followUp?: { readonly name: string; readonly nodeCount: number; readonly since: number }
+  readonly schedule?: {
+    readonly name: string
+    readonly at: number
+    readonly cause: 'boundary' | 'trigger' | 'backfill'
+  }
+}
+
+export type FormField = {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean'
+  readonly title?: string
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly format?: string
 }
 
 export type FrameItem =
@@ -828,6 +1089,107 @@ export type FrameItem =
   | { readonly kind: 'attempt'; readonly attempt: number; readonly cursor: string }
   | { readonly kind: 'trimmed'; readonly count?: number; readonly cursor: string }
 
+export type GraphMember = {
+  readonly name: string
+  readonly task: string
+  readonly version?: number
+  readonly input?: unknown
+  readonly inputBytes?: string
+  readonly lane?: string
+  readonly priority?: number
+  readonly retry?: {
+    readonly attempts: number
+    readonly backoff?:
+      | ('fixed' | 'exponential')
+      | { readonly kind: 'fixed'; readonly delay?: number | string }
+      | {
+          readonly kind: 'exponential'
+          readonly initial?: number | string
+          readonly max?: number | string
+          readonly factor?: number
+        }
+    readonly jitter?: boolean
+    readonly onlyCategories?: readonly string[]
+  }
+  readonly timeout?: {
+    readonly attempt?: number | string
+    readonly total?: number | string
+    readonly compensation?: number | string
+  }
+  readonly needs?: readonly string[]
+  readonly fairness?: { readonly key: string; readonly weight?: number }
+  readonly limits?: readonly {
+    readonly limit: string
+    readonly key?: string
+    readonly weight?: number
+    readonly newest?: 'drop'
+    readonly previous?: 'cancel'
+  }[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
+  readonly tags?: Readonly<Record<string, string>>
+  readonly delay?: number | string
+  readonly after?: {
+    readonly nodes: readonly (
+      string | { readonly node: string; readonly as?: string; readonly onFailure?: 'fail' | 'continue' | 'ignore' }
+    )[]
+    readonly policy?: 'all_of' | 'any_of' | 'quorum' | 'ended'
+    readonly need?: number
+    readonly losers?: 'cancel' | 'let_run'
+  }
+  readonly inputs?: boolean
+}
+
+export type GraphNode = {
+  readonly name: string
+  readonly task: string
+  readonly version?: number
+  readonly input?: unknown
+  readonly inputBytes?: string
+  readonly lane?: string
+  readonly priority?: number
+  readonly retry?: {
+    readonly attempts: number
+    readonly backoff?:
+      | ('fixed' | 'exponential')
+      | { readonly kind: 'fixed'; readonly delay?: number | string }
+      | {
+          readonly kind: 'exponential'
+          readonly initial?: number | string
+          readonly max?: number | string
+          readonly factor?: number
+        }
+    readonly jitter?: boolean
+    readonly onlyCategories?: readonly string[]
+  }
+  readonly timeout?: {
+    readonly attempt?: number | string
+    readonly total?: number | string
+    readonly compensation?: number | string
+  }
+  readonly needs?: readonly string[]
+  readonly fairness?: { readonly key: string; readonly weight?: number }
+  readonly limits?: readonly {
+    readonly limit: string
+    readonly key?: string
+    readonly weight?: number
+    readonly newest?: 'drop'
+    readonly previous?: 'cancel'
+  }[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
+  readonly tags?: Readonly<Record<string, string>>
+  readonly delay?: number | string
+  readonly after?: {
+    readonly nodes: readonly (
+      string | { readonly node: string; readonly as?: string; readonly onFailure?: 'fail' | 'continue' | 'ignore' }
+    )[]
+    readonly policy?: 'all_of' | 'any_of' | 'quorum' | 'ended'
+    readonly need?: number
+    readonly losers?: 'cancel' | 'let_run'
+  }
+  readonly inputs?: boolean
+  readonly isConditional?: boolean
+}
+
 export type Lane = {
   readonly lane: string
   readonly tasks: readonly string[]
@@ -838,6 +1200,11 @@ export type Lane = {
   readonly heldTasks: readonly { readonly task: string; readonly hold: LaneHold }[]
   readonly weight?: number
   readonly limit?: LaneLimit
+  readonly otherLimits: readonly {
+    readonly rate?: { readonly count: number; readonly windowMs: number }
+    readonly concurrency?: number
+    readonly namespace: string
+  }[]
   readonly rates?: { readonly inPerMinute: number; readonly outPerMinute: number }
 }
 
@@ -861,6 +1228,8 @@ export type LaneStatus = {
   readonly weight?: number
   readonly limit?: LaneLimit
 }
+
+export type Latencies = { readonly p50: number; readonly p95: number; readonly p99: number }
 
 export type LedgerEntry = {
   readonly key: string
@@ -900,6 +1269,7 @@ export type LimitDescription = {
 }
 
 export type LimitKey = {
+  readonly namespace: string
   readonly key: string
   readonly held: number
   readonly holders: number
@@ -908,6 +1278,21 @@ export type LimitKey = {
   readonly waitingPartitions: number
   readonly next?: { readonly afterMs: number; readonly permits: number }
 }
+
+export type LogItem =
+  | {
+      readonly kind: 'line'
+      readonly level: 'debug' | 'info' | 'warn' | 'error'
+      readonly message: string
+      readonly fields: Readonly<Record<string, unknown>>
+      readonly step?: string
+      readonly attempt: number
+      readonly sequence: number
+      readonly at: number
+      readonly isCut: boolean
+      readonly cursor: string
+    }
+  | { readonly kind: 'trimmed'; readonly count?: number; readonly cursor: string }
 
 export type Problem = {
   readonly type: string
@@ -980,6 +1365,10 @@ export type Problem = {
     | 'store_busy'
     | 'store_full'
     | 'corruption'
+    | 'value_sealed'
+    | 'codec_key_missing'
+    | 'value_tampered'
+    | 'object_missing'
     | 'execution_not_suspended'
     | 'waits_elsewhere'
     | 'execution_is_child'
@@ -999,6 +1388,7 @@ export type Problem = {
     | 'schedule_owned'
     | 'budget_not_found'
     | 'budget_tree_too_deep'
+    | 'budget_has_children'
     | 'budget_exceeded'
     | 'amount_too_large'
     | 'limit_not_found'
@@ -1039,6 +1429,18 @@ export type Scanner = {
   readonly kind: 'enabled' | 'disabled'
   readonly everyMs?: number
   readonly restartCount?: number
+  readonly cycleCount?: number
+  readonly lastCycle?: {
+    readonly startedAt: number
+    readonly elapsedMs: number
+    readonly processed: number
+    readonly errors: number
+  }
+  readonly nextRunAt?: number
+  readonly errorCount?: number
+  readonly backoffCount?: number
+  readonly counts?: Readonly<Record<string, number>>
+  readonly foundAt?: number
 }
 
 export type Schedule = {
@@ -1047,8 +1449,9 @@ export type Schedule = {
   readonly owner?: string
   readonly state: 'active' | 'paused' | 'completed'
   readonly pause?: { readonly at: number; readonly by: string; readonly reason?: string }
+  readonly starts: 'task' | 'flow'
   readonly task: string
-  readonly lane: string
+  readonly lane?: string
   readonly tags: Readonly<Record<string, string>>
   readonly cron?: string
   readonly timeZone?: string
@@ -1061,13 +1464,19 @@ export type Schedule = {
   readonly nextAt?: number
   readonly waitingCount: number
   readonly firedCount: number
-  readonly fired?: { readonly at: number; readonly firedAt: number; readonly executionId: string }
+  readonly fired?: {
+    readonly at: number
+    readonly firedAt: number
+    readonly executionId?: string
+    readonly flowId?: string
+  }
   readonly skipped?: { readonly at: number; readonly skippedAt: number; readonly reason: string }
   readonly createdAt: number
   readonly changedAt: number
   readonly next: readonly { readonly at: number; readonly fireAt: number }[]
   readonly latest: readonly {
-    readonly executionId: string
+    readonly executionId?: string
+    readonly flowId?: string
     readonly at: number
     readonly state:
       | 'waiting'
@@ -1081,13 +1490,17 @@ export type Schedule = {
       | 'cancelled'
       | 'expired'
       | 'skipped'
+      | 'open'
+      | 'running'
+      | 'blocked'
     readonly outcome?: string
   }[]
   readonly text: string
 }
 
 export type ScheduleSettings = {
-  readonly task: string
+  readonly task?: string
+  readonly flow?: ScheduledGraph
   readonly version?: number
   readonly input?: unknown
   readonly inputBytes?: string
@@ -1120,9 +1533,18 @@ export type ScheduleSettings = {
         readonly cancelled?: number | string
         readonly expired?: number | string
         readonly skipped?: number | string
+        readonly keep?: number
       }
   readonly needs?: readonly string[]
   readonly fairness?: { readonly key: string; readonly weight?: number }
+  readonly limits?: readonly {
+    readonly limit: string
+    readonly key?: string
+    readonly weight?: number
+    readonly newest?: 'drop'
+    readonly previous?: 'cancel'
+  }[]
+  readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
   readonly tags?: Readonly<Record<string, string>>
   readonly cron?: string
   readonly every?: number | string
@@ -1132,6 +1554,7 @@ export type ScheduleSettings = {
   readonly until?: number
   readonly overlap?: 'skip' | 'queue' | 'cancel_previous' | 'allow'
   readonly missed?: 'skip' | 'last' | 'all'
+  readonly reason?: string
   readonly by?: string
 }
 
@@ -1141,8 +1564,9 @@ export type ScheduleSummary = {
   readonly owner?: string
   readonly state: 'active' | 'paused' | 'completed'
   readonly pause?: { readonly at: number; readonly by: string; readonly reason?: string }
+  readonly starts: 'task' | 'flow'
   readonly task: string
-  readonly lane: string
+  readonly lane?: string
   readonly tags: Readonly<Record<string, string>>
   readonly cron?: string
   readonly timeZone?: string
@@ -1155,10 +1579,34 @@ export type ScheduleSummary = {
   readonly nextAt?: number
   readonly waitingCount: number
   readonly firedCount: number
-  readonly fired?: { readonly at: number; readonly firedAt: number; readonly executionId: string }
+  readonly fired?: {
+    readonly at: number
+    readonly firedAt: number
+    readonly executionId?: string
+    readonly flowId?: string
+  }
   readonly skipped?: { readonly at: number; readonly skippedAt: number; readonly reason: string }
   readonly createdAt: number
   readonly changedAt: number
+}
+
+export type ScheduleTimes = {
+  readonly cron?: string
+  readonly every?: number | string
+  readonly timeZone?: string
+  readonly jitter?: number | string
+  readonly from?: number
+  readonly until?: number
+  readonly overlap?: 'skip' | 'queue' | 'cancel_previous' | 'allow'
+  readonly missed?: 'skip' | 'last' | 'all'
+  readonly reason?: string
+  readonly by?: string
+}
+
+export type ScheduledGraph = {
+  readonly name: string
+  readonly nodes: readonly GraphNode[]
+  readonly outcome?: 'all_members' | 'sinks'
 }
 
 export type Session = {
@@ -1181,11 +1629,44 @@ export type Signal = {
   readonly valueBytes?: string
 }
 
+export type SignalForm = {
+  readonly name: string
+  readonly properties: Readonly<Record<string, FormField>>
+  readonly required: readonly string[]
+}
+
 export type SignalReceipt = {
   readonly kind: 'delivered' | 'duplicate'
   readonly sequence: number
   readonly effect: 'resumed' | 'counted' | 'counted_before' | 'not_awaited' | 'buffered'
   readonly at: number
+}
+
+export type SigningKey = {
+  readonly id: string
+  readonly createdAt: number
+  readonly notAfter?: number
+  readonly isCurrent: boolean
+}
+
+export type SpendReceipt = {
+  readonly kind:
+    'spent' | 'already_spent' | 'suspended' | 'already_suspended' | 'cancelled' | 'already_cancelled' | 'rejected'
+  readonly hard?: readonly {
+    readonly budget: string
+    readonly key: string
+    readonly dimension: string
+    readonly spent: number
+    readonly limit: number
+  }[]
+  readonly soft?: readonly {
+    readonly budget: string
+    readonly key: string
+    readonly dimension: string
+    readonly spent: number
+    readonly limit: number
+  }[]
+  readonly message?: string
 }
 
 export type Step = {
@@ -1214,6 +1695,7 @@ export type Step = {
     readonly signals: readonly number[]
     readonly reminderCount: number
     readonly isEscalated: boolean
+    readonly asks?: Readonly<Record<string, number>>
   }
   readonly child?: {
     readonly id: string
@@ -1264,6 +1746,7 @@ export type Submission = {
         readonly cancelled?: number | string
         readonly expired?: number | string
         readonly skipped?: number | string
+        readonly keep?: number
       }
   readonly needs?: readonly string[]
   readonly fairness?: { readonly key: string; readonly weight?: number }
@@ -1305,6 +1788,11 @@ export type Submitted = {
   readonly at: number
 }
 
+export type SubmittedFlow = {
+  readonly id: string
+  readonly kind: 'created' | 'replaced' | 'joined' | 'follow_up' | 'follow_up_replaced'
+}
+
 export type Summary = {
   readonly document: Readonly<Record<string, unknown>>
   readonly version: number
@@ -1313,6 +1801,97 @@ export type Summary = {
 }
 
 export type Unended = { readonly id: string; readonly state: string }
+
+export type Wait =
+  | { readonly sleep: number | string }
+  | {
+      readonly signal: string
+      readonly from?: readonly string[]
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+  | {
+      readonly approval: {
+        readonly need?: number
+        readonly of?: readonly string[]
+        readonly distinct?: boolean
+        readonly rejections?: number
+        readonly on?: string
+      }
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+  | { readonly waitpoint: string }
+  | {
+      readonly every: readonly (
+        { readonly signal: string; readonly from?: readonly string[] } | { readonly waitpoint: string }
+      )[]
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+  | {
+      readonly either: readonly (
+        { readonly signal: string; readonly from?: readonly string[] } | { readonly waitpoint: string }
+      )[]
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+  | {
+      readonly count: number
+      readonly at: readonly (
+        { readonly signal: string; readonly from?: readonly string[] } | { readonly waitpoint: string }
+      )[]
+      readonly name?: string
+      readonly by?: 'waitpoints' | 'sources' | 'signals'
+      readonly from?: readonly string[]
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+  | {
+      readonly operator: true
+      readonly timeout?: number | string
+      readonly onTimeout?: 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
+      readonly remind?: number | string
+      readonly resumeDelay?: number | string
+    }
+
+export type WaitAnswer = {
+  readonly ok: boolean
+  readonly reason?: string
+  readonly at: number
+  readonly value?: unknown
+  readonly valueBytes?: string
+  readonly name?: string
+  readonly by?: { readonly type: string; readonly identity: string }
+  readonly note?: string
+  readonly message?: string
+  readonly signals?: readonly {
+    readonly name: string
+    readonly waitpoint?: string
+    readonly by: { readonly type: string; readonly identity: string }
+    readonly at: number
+    readonly sequence: number
+    readonly value?: unknown
+    readonly valueBytes?: string
+  }[]
+  readonly votes?: readonly {
+    readonly verdict: string
+    readonly by: { readonly type: string; readonly identity: string }
+    readonly at: number
+    readonly value?: unknown
+    readonly valueBytes?: string
+  }[]
+}
 
 export type Waitpoint = {
   readonly executionId: string
@@ -1340,6 +1919,7 @@ export type Webhook = {
     readonly task?: string
     readonly lane?: string
     readonly tag?: { readonly name: string; readonly value: string }
+    readonly storeWide?: boolean
   }
   readonly state: 'active' | 'failing' | 'disabled'
   readonly disabled?: { readonly at: number; readonly by: string; readonly reason?: string }
@@ -1370,6 +1950,21 @@ export type Worker = {
   readonly startedAt: number
   readonly heartbeatAt: number
   readonly drain?: { readonly at: number; readonly by?: string; readonly reason?: string }
+}
+
+export type WorkerRegistration = {
+  readonly worker?: string
+  readonly tasks: readonly { readonly name: string; readonly version?: number }[]
+  readonly lanes?: readonly string[]
+  readonly capabilities?: readonly string[]
+  readonly slots?: number
+  readonly running?: number
+  readonly host?: string
+  readonly pid?: number
+  readonly version?: string
+  readonly ttl?: number | string
+  readonly leaseTtl?: number | string
+  readonly draining?: boolean
 }
 
 /** What each route takes and answers. */
@@ -1425,6 +2020,34 @@ export interface Routes {
       readonly items: readonly (
         { readonly ok: true; readonly execution: Submitted } | { readonly ok: false; readonly error: Problem }
       )[]
+    }
+  }
+  /** Group failed executions that have the same cause. */
+  listFailures: {
+    readonly params: object
+    readonly query: {
+      readonly lane?: string | undefined
+      readonly task?: string | undefined
+      readonly tag?: string | undefined
+      readonly endedFrom?: number | undefined
+      readonly endedTo?: number | undefined
+      readonly error?: string | undefined
+      readonly examine?: number | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: {
+      readonly groups: readonly {
+        readonly task: string
+        readonly category: string
+        readonly message: string
+        readonly count: number
+        readonly firstAt?: number
+        readonly lastAt?: number
+        readonly examples: readonly string[]
+      }[]
+      readonly examined: number
+      readonly isCut: boolean
     }
   }
   /** Describe an execution, with its attempts, input and result. */
@@ -1485,14 +2108,14 @@ export interface Routes {
   changePriority: {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly priority: number }
+    readonly body: { readonly priority: number; readonly reason?: string; readonly by?: string }
     readonly answer: { readonly kind: string }
   }
   /** Set and remove tags of an execution. */
   setTags: {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly tags: Readonly<Record<string, unknown>> }
+    readonly body: { readonly tags: Readonly<Record<string, unknown>>; readonly reason?: string; readonly by?: string }
     readonly answer: { readonly kind: string }
   }
   /** Revoke the lease of the worker that runs an execution. */
@@ -1508,6 +2131,67 @@ export interface Routes {
     readonly query: { readonly namespace?: string | undefined }
     readonly body: { readonly expires?: number | string } | undefined
     readonly answer: { readonly token: string; readonly expiresAt: number }
+  }
+  /** Count the executions of the last time, and measure how long they waited and ran. */
+  getActivity: {
+    readonly params: object
+    readonly query: {
+      readonly window?: number | string | undefined
+      readonly buckets?: number | undefined
+      readonly examine?: number | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: Activity
+  }
+  /** Count the executions that a bulk change would change. */
+  previewBulk: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly filter: {
+        readonly lane?: string
+        readonly task?: readonly string[]
+        readonly state?: readonly (
+          | 'waiting'
+          | 'delayed'
+          | 'rate_limited'
+          | 'waiting_dependencies'
+          | 'active'
+          | 'suspended'
+          | 'completed'
+          | 'failed'
+          | 'cancelled'
+          | 'expired'
+          | 'skipped'
+        )[]
+        readonly tags?: Readonly<Record<string, string>>
+        readonly schedule?: string
+        readonly flow?: string
+        readonly keyPrefix?: string
+        readonly error?: string
+        readonly message?: string
+        readonly createdFrom?: number
+        readonly createdTo?: number
+        readonly endedFrom?: number
+        readonly endedTo?: number
+      }
+    }
+    readonly answer: BulkPreview
+  }
+  /** Change many executions. */
+  startBulk: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: BulkChange
+    readonly answer: { readonly id: string }
+  }
+  /** Describe a bulk change: its progress, or what it has done. */
+  describeBulk: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: BulkState
   }
   /** Return the result of an execution, and wait for it if asked to. */
   getResult: {
@@ -1585,6 +2269,27 @@ export interface Routes {
     readonly body: undefined
     readonly answer: { readonly items: readonly Waitpoint[]; readonly cursor?: string }
   }
+  /** Open a waitpoint in an execution, before it waits for it. */
+  openWaitpoint: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly key: string
+      readonly expires?: number | string
+      readonly tokens?: readonly {
+        readonly for?: string
+        readonly expires?: number | string
+        readonly names?: readonly string[]
+      }[]
+    }
+    readonly answer: {
+      readonly key: string
+      readonly isOpen: boolean
+      readonly expiresAt?: number
+      readonly tokens: readonly string[]
+    }
+  }
   /** Close a waitpoint to further signals. */
   closeWaitpoint: {
     readonly params: { readonly id: string; readonly waitpoint: string }
@@ -1598,6 +2303,7 @@ export interface Routes {
     readonly query: { readonly namespace?: string | undefined }
     readonly body:
       | {
+          readonly reason?: string
           readonly by?: string
           readonly for?: string
           readonly expires?: number | string
@@ -1647,6 +2353,46 @@ export interface Routes {
     readonly body: undefined
     readonly answer: undefined
   }
+  /** List the log lines that the handler of an execution has written, oldest first. */
+  listLogs: {
+    readonly params: { readonly id: string }
+    readonly query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly level?: 'debug' | 'info' | 'warn' | 'error' | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly LogItem[]; readonly cursor?: string }
+  }
+  /** Keep log lines of a handler with its execution. */
+  appendLogLines: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly append: number
+      readonly lines: readonly {
+        readonly level: 'debug' | 'info' | 'warn' | 'error'
+        readonly message: string
+        readonly step?: string
+        readonly fields?: Readonly<Record<string, unknown>>
+        readonly ageMs?: number
+      }[]
+    }
+    readonly answer: { readonly kind: 'appended' | 'already_appended' }
+  }
+  /** Follow the log lines of an execution until its end. */
+  followLogs: {
+    readonly params: { readonly id: string }
+    readonly query: {
+      readonly cursor?: string | undefined
+      readonly level?: 'debug' | 'info' | 'warn' | 'error' | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: undefined
+  }
   /** Return the summary that the handler of an execution keeps. */
   getSummary: {
     readonly params: { readonly id: string }
@@ -1670,10 +2416,18 @@ export interface Routes {
       readonly name?: string | undefined
       readonly state?: 'open' | 'running' | 'blocked' | 'completed' | 'failed' | 'cancelled' | undefined
       readonly tag?: string | undefined
+      readonly schedule?: string | undefined
       readonly namespace?: string | undefined
     }
     readonly body: undefined
     readonly answer: { readonly items: readonly FlowSummary[]; readonly cursor?: string }
+  }
+  /** Submit a flow: executions that wait for each other and pass results on. */
+  submitFlow: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: FlowSubmission
+    readonly answer: SubmittedFlow
   }
   /** Describe a flow. */
   describeFlow: {
@@ -1692,6 +2446,13 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: { readonly items: readonly FlowMember[]; readonly cursor?: string }
+  }
+  /** Add a member to a flow that is not sealed, with the members that it waits for. */
+  addFlowMember: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: GraphMember
+    readonly answer: { readonly id: string; readonly node: string; readonly isNew: boolean }
   }
   /** Cancel a flow. */
   cancelFlow: {
@@ -1723,15 +2484,54 @@ export interface Routes {
   setFlowTags: {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly tags: Readonly<Record<string, unknown>> }
+    readonly body: { readonly tags: Readonly<Record<string, unknown>>; readonly reason?: string; readonly by?: string }
     readonly answer: { readonly kind: string }
   }
   /** Close the graph of a flow, so that it ends with its last member. */
   sealFlow: {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly state: 'open' | 'running' | 'blocked' | 'completed' | 'failed' | 'cancelled' }
+  }
+  /** Create a flow without members, to which they are added one by one. */
+  createFlow: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly name: string
+      readonly id?: string
+      readonly outcome?: 'all_members' | 'sinks'
+      readonly retention?: number | string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly hold?: boolean
+    }
+    readonly answer: SubmittedFlow
+  }
+  /** Make one member of a flow wait for another. */
+  addDependency: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly upstream: string
+      readonly downstream: string
+      readonly as?: string | null
+      readonly payload?: boolean
+      readonly onFailure?: 'fail' | 'continue' | 'ignore'
+      readonly expectedRevision?: number
+    }
+    readonly answer: { readonly kind: 'added' }
+  }
+  /** Set how many of its upstreams a member needs, before its first edge. */
+  setEdgeGroupPolicy: {
+    readonly params: { readonly id: string; readonly node: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly policy: 'all_of' | 'any_of' | 'quorum' | 'ended'
+      readonly need?: number
+      readonly losers?: 'cancel' | 'let_run'
+    }
+    readonly answer: { readonly kind: 'set' }
   }
   /** List open waitpoints, the longest open first. */
   listWaitpoints: {
@@ -1770,6 +2570,13 @@ export interface Routes {
     readonly query: object
     readonly body: undefined
     readonly answer: undefined
+  }
+  /** List the forms of the signals of a task, of which the server knows the contract. */
+  listForms: {
+    readonly params: object
+    readonly query: { readonly task: string; readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly SignalForm[] }
   }
   /** List the lanes, with the number of their executions by state. */
   listLanes: {
@@ -1810,10 +2617,10 @@ export interface Routes {
   setLaneWeight: {
     readonly params: { readonly lane: string }
     readonly query: object
-    readonly body: { readonly weight: number; readonly by?: string }
+    readonly body: { readonly weight: number; readonly reason?: string; readonly by?: string }
     readonly answer: LaneStatus
   }
-  /** Limit the executions of a lane together, by a rate, a concurrency or both. */
+  /** Limit the executions of a namespace in a lane together, by a rate, a concurrency or both. */
   limitLane: {
     readonly params: { readonly lane: string }
     readonly query: object
@@ -1824,16 +2631,17 @@ export interface Routes {
       readonly perDay?: number
       readonly rate?: { readonly count: number; readonly per: number | string }
       readonly concurrency?: number
+      readonly namespace?: string
       readonly reason?: string
       readonly by?: string
     }
     readonly answer: LaneStatus
   }
-  /** Remove the limit of a lane. */
+  /** Remove the limit of a namespace in a lane. */
   unlimitLane: {
     readonly params: { readonly lane: string }
-    readonly query: object
-    readonly body: undefined
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly task?: string; readonly reason?: string; readonly by?: string } | undefined
     readonly answer: LaneStatus
   }
   /** List the limits of the store, by name. */
@@ -1850,6 +2658,7 @@ export interface Routes {
       readonly cursor?: string | undefined
       readonly limit?: number | undefined
       readonly key?: string | undefined
+      readonly namespace?: string | undefined
     }
     readonly body: undefined
     readonly answer: LimitDescription
@@ -1884,6 +2693,7 @@ export interface Routes {
     readonly body: {
       readonly for: number | string
       readonly key?: string
+      readonly namespace?: string
       readonly reason?: string
       readonly by?: string
     }
@@ -1893,7 +2703,8 @@ export interface Routes {
   unholdLimit: {
     readonly params: { readonly limit: string }
     readonly query: object
-    readonly body: { readonly key?: string } | undefined
+    readonly body:
+      { readonly key?: string; readonly namespace?: string; readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly kind: 'lifted' | 'not_held' }
   }
   /** List the budgets of the store, tree by tree. */
@@ -1925,10 +2736,19 @@ export interface Routes {
       readonly onBreach?: 'suspend' | 'refuse_new' | 'cancel' | 'warn'
       readonly every?: ('hour' | 'day' | 'week' | 'month') | { readonly cron: string }
       readonly timeZone?: string
+      readonly inherit?: boolean
+      readonly per?: 'execution'
       readonly reason?: string
       readonly by?: string
     }
     readonly answer: { readonly kind: 'defined' | 'changed' | 'unchanged' }
+  }
+  /** Delete a budget that has none below it. */
+  deleteBudget: {
+    readonly params: { readonly budget: string }
+    readonly query: object
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly kind: 'deleted' }
   }
   /** List the ledger of one key of a budget, the latest line first, with the sums of its past periods. */
   listCharges: {
@@ -1940,6 +2760,18 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: BudgetHistory
+  }
+  /** Sum the ledger of a budget by task, by day, and by the budgets and keys in which its lines count. */
+  sumCosts: {
+    readonly params: { readonly budget: string }
+    readonly query: {
+      readonly key?: string | undefined
+      readonly from?: number | undefined
+      readonly to?: number | undefined
+      readonly examine?: number | undefined
+    }
+    readonly body: undefined
+    readonly answer: BudgetCosts
   }
   /** List what an execution has spent, the latest line first. */
   listSpending: {
@@ -2009,12 +2841,34 @@ export interface Routes {
     readonly body: ScheduleSettings
     readonly answer: { readonly kind: 'created' | 'changed' | 'unchanged'; readonly schedule: ScheduleSummary }
   }
-  /** Delete a schedule. Executions that were created run on. */
+  /** Delete a schedule. Executions and flows that were created run on. */
   deleteSchedule: {
     readonly params: { readonly schedule: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly by?: string } | undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly kind: 'deleted' }
+  }
+  /** Change when a schedule fires. */
+  retimeSchedule: {
+    readonly params: { readonly schedule: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: ScheduleTimes
+    readonly answer: ScheduleSummary
+  }
+  /** List the next boundaries of times, without a schedule that has them. */
+  previewTimes: {
+    readonly params: object
+    readonly query: {
+      readonly cron?: string | undefined
+      readonly every?: number | string | undefined
+      readonly timeZone?: string | undefined
+      readonly jitter?: number | string | undefined
+      readonly from?: number | undefined
+      readonly until?: number | undefined
+      readonly next?: number | undefined
+    }
+    readonly body: undefined
+    readonly answer: { readonly items: readonly number[] }
   }
   /** Stop a schedule from firing. */
   pauseSchedule: {
@@ -2030,18 +2884,18 @@ export interface Routes {
     readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: ScheduleSummary
   }
-  /** Start the task of a schedule now. */
+  /** Start the task or the flow of a schedule now. */
   triggerSchedule: {
     readonly params: { readonly schedule: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly id: string }
   }
-  /** Create the executions of past boundaries that have not fired. */
+  /** Create the executions or flows of past boundaries that have not fired. */
   backfillSchedule: {
     readonly params: { readonly schedule: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly from: number; readonly to: number }
+    readonly body: { readonly from: number; readonly to: number; readonly reason?: string; readonly by?: string }
     readonly answer: { readonly boundaryCount: number; readonly created: readonly string[] }
   }
   /** List the workers of the store, with what they serve and how busy they are. */
@@ -2054,6 +2908,20 @@ export interface Routes {
     }
     readonly body: undefined
     readonly answer: { readonly items: readonly Worker[]; readonly cursor?: string }
+  }
+  /** Register a worker over HTTP in the list of workers, or send its heartbeat. */
+  registerWorker: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: WorkerRegistration
+    readonly answer: { readonly kind: 'registered' | 'refreshed'; readonly expiresAt: number; readonly drain: boolean }
+  }
+  /** Remove a worker over HTTP that has stopped from the list of workers. */
+  unregisterWorker: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: { readonly kind: 'unregistered' | 'not_registered' }
   }
   /** Ask a worker to finish its current work and to stop. */
   drainWorker: {
@@ -2074,7 +2942,7 @@ export interface Routes {
     readonly params: object
     readonly query: { readonly namespace?: string | undefined }
     readonly body: Claim
-    readonly answer: { readonly items: readonly Claimed[] }
+    readonly answer: { readonly items: readonly Claimed[]; readonly drain?: true }
   }
   /** Renew leases. */
   renewLeases: {
@@ -2083,6 +2951,7 @@ export interface Routes {
     readonly body: {
       readonly items: readonly { readonly id: string; readonly lease: string }[]
       readonly leaseTtl?: number | string
+      readonly instance?: string
     }
     readonly answer: {
       readonly items: readonly (
@@ -2093,6 +2962,7 @@ export interface Routes {
           }
         | { readonly ok: false; readonly error: Problem }
       )[]
+      readonly drain?: true
     }
   }
   /** Complete an execution with its result. */
@@ -2112,6 +2982,7 @@ export interface Routes {
       readonly category?: string
       readonly stack?: string
       readonly retryAfter?: number | string
+      readonly undo?: 'ready' | 'incomplete'
     }
     readonly answer: { readonly kind: string; readonly retryAt?: number }
   }
@@ -2127,6 +2998,248 @@ export interface Routes {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
     readonly body: { readonly lease: string; readonly delay: number | string }
+    readonly answer: { readonly kind: string }
+  }
+  /** Report how far the attempt is. */
+  updateProgress: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly percent?: number; readonly message?: string }
+    readonly answer: { readonly kind: string }
+  }
+  /** Wait in an execution: for a time, a signal, an approval or several signals. */
+  suspendExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly name?: string; readonly wait: Wait }
+    readonly answer: {
+      readonly kind: 'answered' | 'suspended' | 'already_suspended' | 'cancelled' | 'already_cancelled'
+      readonly until?: number
+      readonly answer?: WaitAnswer
+    }
+  }
+  /** Take signals of one name while the handler runs, and wait for them if asked to. */
+  readInbox: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly name: string
+      readonly takenTo?: number
+      readonly limit?: number
+      readonly wait?: number | string
+    }
+    readonly answer: {
+      readonly items: readonly {
+        readonly sequence: number
+        readonly key: string
+        readonly by: string
+        readonly at: number
+        readonly value?: unknown
+        readonly valueBytes?: string
+      }[]
+    }
+  }
+  /** Start children of an execution. */
+  startChildren: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly children: readonly {
+        readonly task: string
+        readonly version?: number
+        readonly input?: unknown
+        readonly inputBytes?: string
+        readonly lane?: string
+        readonly priority?: number
+        readonly retry?: {
+          readonly attempts: number
+          readonly backoff?:
+            | ('fixed' | 'exponential')
+            | { readonly kind: 'fixed'; readonly delay?: number | string }
+            | {
+                readonly kind: 'exponential'
+                readonly initial?: number | string
+                readonly max?: number | string
+                readonly factor?: number
+              }
+          readonly jitter?: boolean
+          readonly onlyCategories?: readonly string[]
+        }
+        readonly timeout?: {
+          readonly attempt?: number | string
+          readonly total?: number | string
+          readonly compensation?: number | string
+        }
+        readonly retention?:
+          | (number | string)
+          | {
+              readonly completed?: number | string
+              readonly failed?: number | string
+              readonly cancelled?: number | string
+              readonly expired?: number | string
+              readonly skipped?: number | string
+              readonly keep?: number
+            }
+        readonly needs?: readonly string[]
+        readonly fairness?: { readonly key: string; readonly weight?: number }
+        readonly limits?: readonly {
+          readonly limit: string
+          readonly key?: string
+          readonly weight?: number
+          readonly newest?: 'drop'
+          readonly previous?: 'cancel'
+        }[]
+        readonly budgets?: readonly { readonly budget: string; readonly key?: string }[]
+        readonly tags?: Readonly<Record<string, string>>
+        readonly name: string
+        readonly delay?: number | string
+        readonly detached?: boolean
+      }[]
+    }
+    readonly answer: {
+      readonly kind: 'started' | 'suspended' | 'already_suspended' | 'cancelled' | 'already_cancelled'
+      readonly children?: readonly { readonly name: string; readonly id: string; readonly isNew: boolean }[]
+    }
+  }
+  /** Wait for children of an execution. */
+  joinChildren: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly name: string
+      readonly children: readonly string[]
+      readonly policy?: 'all' | 'settled' | 'quorum'
+      readonly need?: number
+      readonly losers?: 'cancel' | 'let_run'
+    }
+    readonly answer: {
+      readonly kind: 'decided' | 'suspended' | 'already_suspended' | 'cancelled' | 'already_cancelled'
+      readonly verdict?: string
+      readonly winners?: readonly string[]
+      readonly children?: readonly EndedChild[]
+    }
+  }
+  /** Add a member to the flow of an execution, which waits for it. */
+  addMember: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: AddedMember
+    readonly answer: {
+      readonly kind:
+        | 'added'
+        | 'already_member'
+        | 'parked'
+        | 'already_parked'
+        | 'skipped'
+        | 'already_skipped'
+        | 'cancelled'
+        | 'already_cancelled'
+      readonly id?: string
+      readonly state?: string
+    }
+  }
+  /** Wait in an execution for the members that it has added. */
+  waitForMembers: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string }
+    readonly answer: {
+      readonly kind:
+        'ready' | 'parked' | 'already_parked' | 'skipped' | 'already_skipped' | 'cancelled' | 'already_cancelled'
+      readonly inputs?: Readonly<Record<string, unknown>>
+      readonly inputsBytes?: Readonly<Record<string, string>>
+    }
+  }
+  /** Skip a member of a flow, because its condition is not met. */
+  skipExecution: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string }
+    readonly answer: { readonly kind: string }
+  }
+  /** Store how many compensations a handler has registered. */
+  registerCompensations: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly count: number }
+    readonly answer: { readonly kind: 'registered' | 'already_registered' }
+  }
+  /** Record that a compensation has run, or has failed for good. */
+  recordCompensation: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly name: string; readonly failure?: string }
+    readonly answer: { readonly kind: string }
+  }
+  /** End an execution whose compensations have run. */
+  endCompensations: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly failure?: string }
+    readonly answer: { readonly kind: 'ended' | 'already_ended' }
+  }
+  /** Record what an execution has spent of its budgets. */
+  spendBudget: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly key: string; readonly spending: Readonly<Record<string, number>> }
+    readonly answer: SpendReceipt
+  }
+  /** Reserve amounts before they are spent. */
+  reserveBudget: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly key: string
+      readonly spending: Readonly<Record<string, number>>
+      readonly ttl?: number | string
+    }
+    readonly answer: {
+      readonly kind:
+        'reserved' | 'no_room' | 'suspended' | 'already_suspended' | 'cancelled' | 'already_cancelled' | 'rejected'
+      readonly shortage?: {
+        readonly budget: string
+        readonly key: string
+        readonly dimension: string
+        readonly spent: number
+        readonly reserved: number
+        readonly hard: number
+        readonly asked: number
+        readonly resetsInMs?: number
+        readonly isFrozen: boolean
+      }
+      readonly retryAfterMs?: number
+      readonly message?: string
+    }
+  }
+  /** Replace a reservation by what was really spent. */
+  settleReservation: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly key: string; readonly spending: Readonly<Record<string, number>> }
+    readonly answer: SpendReceipt
+  }
+  /** Give a reservation back. */
+  releaseReservation: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: { readonly lease: string; readonly key: string }
+    readonly answer: { readonly kind: 'released' }
+  }
+  /** Hold back a key of a limit for all workers, and postpone the execution until then. */
+  holdLimitFor: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: {
+      readonly lease: string
+      readonly limit: string
+      readonly key?: string
+      readonly retryAfter: number | string
+    }
     readonly answer: { readonly kind: string }
   }
   /** Follow the events of an execution until its end. */
@@ -2262,7 +3375,10 @@ export interface Routes {
           )[]
         | undefined
       readonly families?:
-        readonly ('executions' | 'attempts' | 'leases' | 'signals' | 'flows' | 'schedules')[] | undefined
+        | readonly (
+            'executions' | 'attempts' | 'leases' | 'signals' | 'flows' | 'schedules' | 'budgets' | 'lanes' | 'workers'
+          )[]
+        | undefined
       readonly task?: string | undefined
       readonly lane?: string | undefined
       readonly tag?: string | undefined
@@ -2289,14 +3405,20 @@ export interface Routes {
   deleteConsumer: {
     readonly params: { readonly consumer: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly kind: 'deleted' }
   }
   /** Move a consumer to another place in the log. */
   seekConsumer: {
     readonly params: { readonly consumer: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly cursor?: string; readonly fromStart?: boolean; readonly toEnd?: boolean }
+    readonly body: {
+      readonly cursor?: string
+      readonly fromStart?: boolean
+      readonly toEnd?: boolean
+      readonly reason?: string
+      readonly by?: string
+    }
     readonly answer: { readonly kind: 'moved' }
   }
   /** List the webhooks, without their secrets. */
@@ -2368,12 +3490,16 @@ export interface Routes {
         | 'budget_breached'
         | 'order_continued'
       )[]
-      readonly families?: readonly ('executions' | 'attempts' | 'leases' | 'signals' | 'flows' | 'schedules')[]
+      readonly families?: readonly (
+        'executions' | 'attempts' | 'leases' | 'signals' | 'flows' | 'schedules' | 'budgets' | 'lanes' | 'workers'
+      )[]
       readonly task?: string
       readonly lane?: string
       readonly tag?: { readonly name: string; readonly value: string }
       readonly url: string
       readonly disableAfter?: number | string
+      readonly reason?: string
+      readonly by?: string
     }
     readonly answer: DefinedWebhook
   }
@@ -2381,14 +3507,14 @@ export interface Routes {
   deleteWebhook: {
     readonly params: { readonly webhook: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly kind: 'deleted' }
   }
   /** Make a new secret; earlier ones sign beside it for a while. */
   rotateWebhook: {
     readonly params: { readonly webhook: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly grace?: number | string } | undefined
+    readonly body: { readonly grace?: number | string; readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly secret: string }
   }
   /** Stop deliveries; events wait in the log. */
@@ -2402,7 +3528,7 @@ export interface Routes {
   enableWebhook: {
     readonly params: { readonly webhook: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: Webhook
   }
   /** List the deliveries of a webhook, newest first. */
@@ -2433,13 +3559,48 @@ export interface Routes {
   redeliver: {
     readonly params: { readonly webhook: string; readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
-    readonly body: { readonly by?: string } | undefined
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
     readonly answer: { readonly kind: 'redelivered' }
+  }
+  /** List the signing keys of the server, without their secrets. */
+  listKeys: {
+    readonly params: object
+    readonly query: object
+    readonly body: undefined
+    readonly answer: { readonly items: readonly SigningKey[]; readonly cursor?: string }
+  }
+  /** Create a new signing key. */
+  rotateKeys: {
+    readonly params: object
+    readonly query: object
+    readonly body: { readonly grace?: number | string; readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly items: readonly SigningKey[]; readonly cursor?: string }
+  }
+  /** Remove a signing key that verifies only: its links and tokens are refused from now on. */
+  retireKey: {
+    readonly params: { readonly key: string }
+    readonly query: object
+    readonly body: { readonly reason?: string; readonly by?: string } | undefined
+    readonly answer: { readonly items: readonly SigningKey[]; readonly cursor?: string }
+  }
+  /** List what operators did over servers, with who and why, the latest first. */
+  listAudit: {
+    readonly params: object
+    readonly query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly action?: string | undefined
+      readonly by?: string | undefined
+      readonly target?: string | undefined
+      readonly namespace?: string | undefined
+    }
+    readonly body: undefined
+    readonly answer: AuditPage
   }
   /** Who the sender of the request is, and what it may do. */
   getSession: {
     readonly params: object
-    readonly query: { readonly namespace?: string | undefined }
+    readonly query: object
     readonly body: undefined
     readonly answer: Session
   }
@@ -2456,6 +3617,43 @@ export interface Routes {
     readonly query: object
     readonly body: undefined
     readonly answer: { readonly kind: 'signed_out' }
+  }
+  /** What a remote client has to know before it sends operations. */
+  describePort: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: {
+      readonly versions: readonly number[]
+      readonly settings: {
+        readonly executionPartitions: number
+        readonly limitPartitions: number
+        readonly indexedTags: readonly string[]
+      }
+      readonly level: number
+      readonly namespace?: string
+      readonly store: {
+        readonly kind: string
+        readonly version: string
+        readonly location: string
+        readonly durability: string
+        readonly warnings: readonly string[]
+      }
+    }
+  }
+  /** Run operations for a remote client of FlowFabric. */
+  runOperations: {
+    readonly params: object
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: undefined
+  }
+  /** Follow the wake-ups of the store, for a remote client of FlowFabric. */
+  followWakes: {
+    readonly params: object
+    readonly query: { readonly events?: boolean | undefined; readonly namespace?: string | undefined }
+    readonly body: undefined
+    readonly answer: undefined
   }
   /** Whether the process answers; does not ask the store. */
   getHealth: {
@@ -2522,6 +3720,7 @@ export const routes = {
   submitExecution: ['POST', '/v1/executions'],
   listExecutions: ['GET', '/v1/executions'],
   submitExecutions: ['POST', '/v1/executions/batch'],
+  listFailures: ['GET', '/v1/failures'],
   describeExecution: ['GET', '/v1/executions/{id}'],
   listAttempts: ['GET', '/v1/executions/{id}/attempts'],
   explainExecution: ['GET', '/v1/executions/{id}/why'],
@@ -2532,6 +3731,10 @@ export const routes = {
   setTags: ['PATCH', '/v1/executions/{id}/tags'],
   revokeLease: ['POST', '/v1/executions/{id}/revoke-lease'],
   issueReadToken: ['POST', '/v1/executions/{id}/read-token'],
+  getActivity: ['GET', '/v1/activity'],
+  previewBulk: ['POST', '/v1/bulk/preview'],
+  startBulk: ['POST', '/v1/bulk'],
+  describeBulk: ['GET', '/v1/bulk/{id}'],
   getResult: ['GET', '/v1/executions/{id}/result'],
   getFlowResult: ['GET', '/v1/flows/{id}/result'],
   listSteps: ['GET', '/v1/executions/{id}/steps'],
@@ -2539,25 +3742,35 @@ export const routes = {
   listSignals: ['GET', '/v1/executions/{id}/signals'],
   sendSignal: ['POST', '/v1/executions/{id}/signals'],
   listExecutionWaitpoints: ['GET', '/v1/executions/{id}/waitpoints'],
+  openWaitpoint: ['POST', '/v1/executions/{id}/waitpoints'],
   closeWaitpoint: ['POST', '/v1/executions/{id}/waitpoints/{waitpoint}/close'],
   reissueWaitpoint: ['POST', '/v1/executions/{id}/waitpoints/{waitpoint}/reissue'],
   resumeExecution: ['POST', '/v1/executions/{id}/resume'],
   listFrames: ['GET', '/v1/executions/{id}/frames'],
   appendFrames: ['POST', '/v1/executions/{id}/frames'],
   followFrames: ['GET', '/v1/executions/{id}/frames/live'],
+  listLogs: ['GET', '/v1/executions/{id}/logs'],
+  appendLogLines: ['POST', '/v1/executions/{id}/logs'],
+  followLogs: ['GET', '/v1/executions/{id}/logs/live'],
   getSummary: ['GET', '/v1/executions/{id}/summary'],
   followSummary: ['GET', '/v1/executions/{id}/summary/live'],
   listFlows: ['GET', '/v1/flows'],
+  submitFlow: ['POST', '/v1/flows'],
   describeFlow: ['GET', '/v1/flows/{id}'],
   listFlowMembers: ['GET', '/v1/flows/{id}/members'],
+  addFlowMember: ['POST', '/v1/flows/{id}/members'],
   cancelFlow: ['POST', '/v1/flows/{id}/cancel'],
   replayFlowMember: ['POST', '/v1/flows/{id}/members/{node}/replay'],
   setFlowTags: ['PATCH', '/v1/flows/{id}/tags'],
   sealFlow: ['POST', '/v1/flows/{id}/seal'],
+  createFlow: ['POST', '/v1/flows/open'],
+  addDependency: ['POST', '/v1/flows/{id}/edges'],
+  setEdgeGroupPolicy: ['PUT', '/v1/flows/{id}/members/{node}/policy'],
   listWaitpoints: ['GET', '/v1/waitpoints'],
   answerWaitpoint: ['POST', '/v1/waitpoints/answer'],
   showAnswerPage: ['GET', '/v1/answer'],
   sendAnswerPage: ['POST', '/v1/answer'],
+  listForms: ['GET', '/v1/forms'],
   listLanes: ['GET', '/v1/lanes'],
   pauseLane: ['POST', '/v1/lanes/{lane}/pause'],
   drainLane: ['POST', '/v1/lanes/{lane}/drain'],
@@ -2575,7 +3788,9 @@ export const routes = {
   listBudgets: ['GET', '/v1/budgets'],
   describeBudget: ['GET', '/v1/budgets/{budget}'],
   defineBudget: ['PUT', '/v1/budgets/{budget}'],
+  deleteBudget: ['DELETE', '/v1/budgets/{budget}'],
   listCharges: ['GET', '/v1/budgets/{budget}/history'],
+  sumCosts: ['GET', '/v1/budgets/{budget}/costs'],
   listSpending: ['GET', '/v1/executions/{id}/spending'],
   raiseBudget: ['POST', '/v1/budgets/{budget}/raise'],
   resetBudget: ['POST', '/v1/budgets/{budget}/reset'],
@@ -2585,11 +3800,15 @@ export const routes = {
   describeSchedule: ['GET', '/v1/schedules/{schedule}'],
   configureSchedule: ['PUT', '/v1/schedules/{schedule}'],
   deleteSchedule: ['DELETE', '/v1/schedules/{schedule}'],
+  retimeSchedule: ['POST', '/v1/schedules/{schedule}/retime'],
+  previewTimes: ['GET', '/v1/schedule-times'],
   pauseSchedule: ['POST', '/v1/schedules/{schedule}/pause'],
   resumeSchedule: ['POST', '/v1/schedules/{schedule}/resume'],
   triggerSchedule: ['POST', '/v1/schedules/{schedule}/trigger'],
   backfillSchedule: ['POST', '/v1/schedules/{schedule}/backfill'],
   listWorkers: ['GET', '/v1/workers'],
+  registerWorker: ['PUT', '/v1/workers/{id}'],
+  unregisterWorker: ['DELETE', '/v1/workers/{id}'],
   drainWorker: ['POST', '/v1/workers/{id}/drain'],
   markWorkerDead: ['POST', '/v1/workers/{id}/dead'],
   claimExecutions: ['POST', '/v1/claims'],
@@ -2598,6 +3817,22 @@ export const routes = {
   failExecution: ['POST', '/v1/executions/{id}/fail'],
   releaseExecution: ['POST', '/v1/executions/{id}/release'],
   postponeExecution: ['POST', '/v1/executions/{id}/postpone'],
+  updateProgress: ['POST', '/v1/executions/{id}/progress'],
+  suspendExecution: ['POST', '/v1/executions/{id}/suspend'],
+  readInbox: ['POST', '/v1/executions/{id}/inbox'],
+  startChildren: ['POST', '/v1/executions/{id}/children'],
+  joinChildren: ['POST', '/v1/executions/{id}/children/wait'],
+  addMember: ['POST', '/v1/executions/{id}/members'],
+  waitForMembers: ['POST', '/v1/executions/{id}/members/wait'],
+  skipExecution: ['POST', '/v1/executions/{id}/skip'],
+  registerCompensations: ['POST', '/v1/executions/{id}/compensations'],
+  recordCompensation: ['POST', '/v1/executions/{id}/compensations/record'],
+  endCompensations: ['POST', '/v1/executions/{id}/compensations/end'],
+  spendBudget: ['POST', '/v1/executions/{id}/spend'],
+  reserveBudget: ['POST', '/v1/executions/{id}/reservations'],
+  settleReservation: ['POST', '/v1/executions/{id}/reservations/settle'],
+  releaseReservation: ['POST', '/v1/executions/{id}/reservations/release'],
+  holdLimitFor: ['POST', '/v1/executions/{id}/limited'],
   followExecution: ['GET', '/v1/executions/{id}/events'],
   followFlow: ['GET', '/v1/flows/{id}/events'],
   followEvents: ['GET', '/v1/events'],
@@ -2614,9 +3849,16 @@ export const routes = {
   enableWebhook: ['POST', '/v1/webhooks/{webhook}/enable'],
   listDeliveries: ['GET', '/v1/webhooks/{webhook}/deliveries'],
   redeliver: ['POST', '/v1/webhooks/{webhook}/deliveries/{id}/redeliver'],
+  listKeys: ['GET', '/v1/keys'],
+  rotateKeys: ['POST', '/v1/keys/rotate'],
+  retireKey: ['POST', '/v1/keys/{key}/retire'],
+  listAudit: ['GET', '/v1/audit'],
   getSession: ['GET', '/v1/session'],
   signIn: ['POST', '/v1/session'],
   signOut: ['DELETE', '/v1/session'],
+  describePort: ['GET', '/v1/operations'],
+  runOperations: ['POST', '/v1/operations'],
+  followWakes: ['GET', '/v1/operations/wakes'],
   getHealth: ['GET', '/v1/health'],
   getReadiness: ['GET', '/v1/readiness'],
   getVersion: ['GET', '/v1/version'],

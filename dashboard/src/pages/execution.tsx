@@ -12,6 +12,8 @@ import { ExecutionActions } from './execution/actions.tsx'
 import { Events } from './execution/events.tsx'
 import { Failure } from './execution/failure.tsx'
 import { Frames } from './execution/frames.tsx'
+import { Logs } from './execution/logs.tsx'
+import { Spending } from './execution/spending.tsx'
 import { Timeline } from './execution/timeline.tsx'
 import { Values } from './execution/values.tsx'
 import { Waits } from './execution/waits.tsx'
@@ -22,6 +24,8 @@ const tabs = [
   { tab: 'values', label: 'Input and result' },
   { tab: 'waits', label: 'Waits and signals' },
   { tab: 'frames', label: 'Frames' },
+  { tab: 'logs', label: 'Logs' },
+  { tab: 'ledger', label: 'Ledger' },
   { tab: 'events', label: 'Events' },
 ] as const
 
@@ -82,6 +86,8 @@ function Described({ execution }: { readonly execution: Execution }) {
       {tab === 'values' && <Values execution={execution} />}
       {tab === 'waits' && <Waits execution={execution} />}
       {tab === 'frames' && <Frames id={execution.id} />}
+      {tab === 'logs' && <Logs id={execution.id} />}
+      {tab === 'ledger' && <Spending id={execution.id} />}
       {tab === 'events' && <Events id={execution.id} />}
     </Page>
   )

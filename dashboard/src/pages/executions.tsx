@@ -6,6 +6,9 @@ import { isOfExecution } from '../api/events.ts'
 import { useLive } from '../api/live.ts'
 import { executionStates } from '../api/types.ts'
 import type { ExecutionSummary } from '../api/types.ts'
+import { BulkButton } from './executions/bulk.tsx'
+import type { BulkFilter } from './executions/bulk.tsx'
+import { SavedViews } from './executions/saved-views.tsx'
 import { textOf } from '../parts/dialog.tsx'
 import { State, stateWord } from '../parts/state.tsx'
 import { Text } from '../parts/text.tsx'
@@ -20,7 +23,7 @@ const PAGE_ROWS = 100
 const columns: readonly Column<ExecutionSummary>[] = [
   {
     name: 'Execution',
-    width: 'minmax(16rem, 2.2fr)',
+    width: 'minmax(13rem, 2.2fr)',
     cell: ({ id, key, task }) => (
       <Link to="/executions/$id" params={{ id }} className="row-link">
         <strong>
@@ -32,30 +35,30 @@ const columns: readonly Column<ExecutionSummary>[] = [
       </Link>
     ),
   },
-  { name: 'State', width: '10.5rem', cell: ({ state }) => <State state={state} /> },
+  { name: 'State', width: '9.5rem', cell: ({ state }) => <State state={state} /> },
   {
     name: 'Detail',
-    width: 'minmax(8rem, 2fr)',
+    width: 'minmax(6rem, 2fr)',
     cell: (row) => (
       <span className="clip muted">
         <Text>{detailOf(row)}</Text>
       </span>
     ),
   },
-  { name: 'Lane', width: '8rem', cell: ({ lane }) => <Text className="clip">{lane}</Text> },
+  { name: 'Lane', width: '7rem', cell: ({ lane }) => <Text className="clip">{lane}</Text> },
   {
     name: 'Attempt',
-    width: '5rem',
+    width: '4.2rem',
     cell: ({ attempt, attemptsAllowed }) => (
       <span className="number">
         {attempt} / {attemptsAllowed}
       </span>
     ),
   },
-  { name: 'Created', width: '8.5rem', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { name: 'Created', width: '7.5rem', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
     name: 'Took',
-    width: '6.5rem',
+    width: '5rem',
     cell: ({ startedAt, endedAt }) => (
       <span className="number">
         {startedAt !== undefined && endedAt !== undefined ? durationText(endedAt - startedAt) : ''}
@@ -78,8 +81,18 @@ function percentText(percent: number | undefined): string {
   return percent === undefined ? '' : `${Math.round(percent)} %`
 }
 
+interface Search {
+  readonly state?: ExecutionSummary['state']
+  readonly lane?: string
+  readonly task?: string
+  readonly tag?: string
+  readonly error?: string
+  readonly keyPrefix?: string
+  readonly parent?: string
+}
+
 export function ExecutionsPage() {
-  const search = useSearch({ from: '/executions' })
+  const search: Search = useSearch({ from: '/executions' })
   const navigate = useNavigate({ from: '/executions' })
   const refresh = useRef<() => void>(() => undefined)
   useLive(isOfExecution, () => refresh.current())
@@ -99,7 +112,8 @@ export function ExecutionsPage() {
     })
   }
   return (
-    <Page title="Executions">
+    <Page title="Executions" actions={<BulkActions search={search} />}>
+      <SavedViews search={{ ...search }} />
       <div className="states" role="group" aria-label="State">
         {[undefined, ...executionStates].map((state) => (
           <Link
@@ -145,6 +159,22 @@ export function ExecutionsPage() {
       />
     </Page>
   )
+}
+
+/** A change of all executions is no filter, and children of one have none of their own. */
+function BulkActions({ search }: { readonly search: Search }) {
+  const { state, task, lane, tag, keyPrefix, error, parent } = search
+  if (parent !== undefined || Object.keys(search).length === 0) return null
+  const colon = tag?.indexOf(':') ?? -1
+  const filter: BulkFilter = {
+    ...(state === undefined ? {} : { state: [state] }),
+    ...(task === undefined ? {} : { task: [task] }),
+    ...(lane === undefined ? {} : { lane }),
+    ...(tag === undefined || colon === -1 ? {} : { tags: { [tag.slice(0, colon)]: tag.slice(colon + 1) } }),
+    ...(keyPrefix === undefined ? {} : { keyPrefix }),
+    ...(error === undefined ? {} : { error }),
+  }
+  return <BulkButton label="Change all of these" filter={filter} />
 }
 
 /** Opens an execution by its id or key. */

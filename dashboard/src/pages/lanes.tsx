@@ -8,6 +8,7 @@ import { ActionButton, ReasonField } from '../parts/action-button.tsx'
 import { Field, textOf } from '../parts/dialog.tsx'
 import { Share } from '../parts/share.tsx'
 import { State } from '../parts/state.tsx'
+import { LimitLane } from './lanes/limit-lane.tsx'
 import { Text } from '../parts/text.tsx'
 import { Moment, durationText } from '../parts/time.tsx'
 import { Empty, Facts, Loaded, Page, Panel } from '../parts/views.tsx'
@@ -37,7 +38,7 @@ export function LanesPage() {
 }
 
 function LanePanel({ lane }: { readonly lane: Lane }) {
-  const { hold, rates, waitingSince, heldTasks, limit, weight, tasks, counts } = lane
+  const { hold, rates, waitingSince, heldTasks, limit, otherLimits, weight, tasks, counts } = lane
   return (
     <Panel
       title={
@@ -55,10 +56,11 @@ function LanePanel({ lane }: { readonly lane: Lane }) {
         facts={[
           ['Held', hold !== undefined && <Hold hold={hold} />],
           ['Oldest waiting', waitingSince !== undefined && <Moment at={waitingSince} />],
-          ['Came in the last minute', rates?.inPerMinute],
-          ['Ended in the last minute', rates?.outPerMinute],
+          ['Came in the last minute', rates && perMinute(rates.inPerMinute)],
+          ['Ended in the last minute', rates && perMinute(rates.outPerMinute)],
           ['Weight', weight],
           ['Limit', limit !== undefined && limitWords(limit)],
+          ...otherLimits.map((other) => [`Limit in ${other.namespace}`, limitWords(other)] as const),
           ['Tasks', tasks.length > 0 && <Text className="wide">{tasks.join(', ')}</Text>],
           ...heldTasks.map(({ task, hold: held }) => [`Task ${task}`, <Hold key={task} hold={held} />] as const),
         ]}
@@ -88,7 +90,7 @@ function limitWords({ rate, concurrency }: LaneLimit): string {
   return parts.filter((part) => part !== false).join(', ')
 }
 
-function LaneActions({ lane: { lane, state, heldTasks, weight } }: { readonly lane: Lane }) {
+function LaneActions({ lane: { lane, state, heldTasks, weight, limit } }: { readonly lane: Lane }) {
   const params = { lane }
   const body = (fields: FormData) => {
     const [reason, task] = [textOf(fields, 'reason'), textOf(fields, 'task')]
@@ -152,6 +154,12 @@ function LaneActions({ lane: { lane, state, heldTasks, weight } }: { readonly la
           <input name="weight" type="number" step="any" min={0.01} required defaultValue={weight ?? 1} />
         </Field>
       </ActionButton>
+      <LimitLane lane={lane} limit={limit} />
     </div>
   )
+}
+
+/** A rate is a moving average, so it has fractions. */
+function perMinute(rate: number): string {
+  return rate.toLocaleString('en', { maximumFractionDigits: 1 })
 }

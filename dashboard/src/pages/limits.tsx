@@ -5,6 +5,7 @@ import { ActionButton, ReasonField } from '../parts/action-button.tsx'
 import { Field, textOf } from '../parts/dialog.tsx'
 import { Text } from '../parts/text.tsx'
 import { Moment, durationText } from '../parts/time.tsx'
+import { ChangeLimit, DefineLimit, DeleteLimit } from './limits/define.tsx'
 import { Empty, Facts, Failed, Loaded, Loading, Page, Panel } from '../parts/views.tsx'
 
 /** Permits are taken and returned without an event. */
@@ -18,11 +19,11 @@ export function LimitsPage() {
     refetchInterval: POLL_MS,
   })
   return (
-    <Page title="Limits">
+    <Page title="Limits" actions={<DefineLimit />}>
       <Loaded query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="There is no limit">Define one in a task, or with flowfabric limits.</Empty>
+            <Empty title="There is no limit">Define one here, in a task, or with flowfabric limits.</Empty>
           ) : (
             items.map((limit) => <LimitPanel key={limit.name} limit={limit} />)
           )
@@ -35,7 +36,15 @@ export function LimitsPage() {
 function LimitPanel({ limit }: { readonly limit: Limit }) {
   const { name, rate, concurrency, reason, changedBy } = limit
   return (
-    <Panel title={<Text>{name}</Text>} aside={<LimitActions limit={limit} />}>
+    <Panel
+      title={<Text>{name}</Text>}
+      aside={
+        <div className="actions">
+          <ChangeLimit limit={limit} />
+          <DeleteLimit name={name} />
+        </div>
+      }
+    >
       <Facts
         facts={[
           ['Rate', rate !== undefined && `${rate.count.toLocaleString('en')} per ${durationText(rate.windowMs)}`],
@@ -110,7 +119,7 @@ function KeyRow({ limit, usage }: { readonly limit: string; readonly usage: Limi
               })
             }}
           >
-            <Field label="For" hint="As 30s, 5m or 2h. A day at most.">
+            <Field label="For" hint="As 30s, 5m or 2h. A day at most." parts={['for']}>
               <input name="for" required pattern="\d+(ms|s|m|h|d)" defaultValue="5m" />
             </Field>
             <ReasonField />
@@ -128,59 +137,5 @@ function KeyRow({ limit, usage }: { readonly limit: string; readonly usage: Limi
         )}
       </td>
     </tr>
-  )
-}
-
-const WINDOWS: readonly (readonly [
-  field: 'perSecond' | 'perMinute' | 'perHour' | 'perDay',
-  ms: number,
-  word: string,
-])[] = [
-  ['perSecond', 1_000, 'second'],
-  ['perMinute', 60_000, 'minute'],
-  ['perHour', 3_600_000, 'hour'],
-  ['perDay', 86_400_000, 'day'],
-]
-
-function LimitActions({ limit: { name, rate, concurrency } }: { readonly limit: Limit }) {
-  const window = WINDOWS.find(([, ms]) => ms === rate?.windowMs)
-  const act = (form: FormData) => {
-    const [count, atOnce, reason] = [textOf(form, 'count'), textOf(form, 'concurrency'), textOf(form, 'reason')]
-    const chosen = textOf(form, 'window')
-    const own = chosen === 'own' && rate !== undefined ? { rate: { count: Number(count), per: rate.windowMs } } : {}
-    const standard = WINDOWS.find(([field]) => field === chosen)
-    return call('defineLimit', {
-      params: { limit: name },
-      body: {
-        ...(count === undefined ? {} : standard === undefined ? own : { [standard[0]]: Number(count) }),
-        ...(atOnce === undefined ? {} : { concurrency: Number(atOnce) }),
-        ...(reason === undefined ? {} : { reason }),
-      },
-    })
-  }
-  return (
-    <ActionButton label="Change" title={`Change limit “${name}”`} verb="Change it" act={act}>
-      <p>The next admission of every key obeys it. An empty field does not limit.</p>
-      <Field label="Rate">
-        <input name="count" type="number" min={1} step={1} defaultValue={rate?.count} />
-      </Field>
-      <Field label="Per">
-        <select
-          name="window"
-          defaultValue={rate !== undefined && window === undefined ? 'own' : (window?.[0] ?? 'perMinute')}
-        >
-          {rate !== undefined && window === undefined && <option value="own">{durationText(rate.windowMs)}</option>}
-          {WINDOWS.map(([field, , word]) => (
-            <option key={field} value={field}>
-              {word}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label="At once">
-        <input name="concurrency" type="number" min={1} step={1} defaultValue={concurrency} />
-      </Field>
-      <ReasonField />
-    </ActionButton>
   )
 }

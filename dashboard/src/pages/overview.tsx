@@ -10,6 +10,7 @@ import { Text } from '../parts/text.tsx'
 import { Moment } from '../parts/time.tsx'
 import { Failed, Loading, Page, Panel } from '../parts/views.tsx'
 import { Activity } from './overview/activity.tsx'
+import { Attention } from './overview/attention.tsx'
 import { Causes } from './overview/causes.tsx'
 import { Failures } from './overview/failures.tsx'
 
@@ -19,6 +20,7 @@ export function OverviewPage() {
   return (
     <Page title="Overview">
       <Tiles />
+      <Attention />
       <Causes />
       <div className="columns">
         <Activity />
@@ -51,7 +53,8 @@ function Tiles() {
     refetchInterval: 10_000,
   })
   useLive(isOfWorker, () => void workers.refetch(), EVERY_MS)
-  if (lanes.data === undefined) return lanes.error === null ? <Loading /> : <Failed error={lanes.error} />
+  if (lanes.data === undefined)
+    return lanes.error === null ? <Loading /> : <Failed error={lanes.error} retry={() => void lanes.refetch()} />
   const sums = totals(lanes.data.items)
   const oldest = Math.min(...lanes.data.items.map(({ waitingSince }) => waitingSince ?? Infinity))
   const running = workers.data?.items.filter(({ state }) => state === 'running') ?? []

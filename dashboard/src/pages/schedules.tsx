@@ -7,10 +7,13 @@ import { useLive } from '../api/live.ts'
 import type { ScheduleSummary } from '../api/types.ts'
 import { ActionButton, ReasonField } from '../parts/action-button.tsx'
 import { textOf } from '../parts/dialog.tsx'
+import { OnceKey, onceKeyOf } from '../parts/once-key.tsx'
 import { State } from '../parts/state.tsx'
 import { Tags } from '../parts/tags.tsx'
 import { Text } from '../parts/text.tsx'
 import { Moment, durationText } from '../parts/time.tsx'
+import { Backfill, DeleteSchedule } from './schedules/actions.tsx'
+import { DefineSchedule, RetimeSchedule } from './schedules/define.tsx'
 import { Empty, Facts, Loaded, Page, Panel } from '../parts/views.tsx'
 
 const SCHEDULES_SHOWN = 2_000
@@ -23,15 +26,17 @@ export function SchedulesPage() {
   })
   useLive(isOfSchedule, () => void query.refetch(), 2_000)
   return (
-    <Page title="Schedules">
+    <Page title="Schedules" actions={<DefineSchedule />}>
       <Loaded query={query}>
         {(schedules) =>
           schedules.length === 0 ? (
             <Empty title="There is no schedule">
-              Create one with fabric.schedule(name, options) or flowfabric schedules.
+              Create one here, with fabric.schedule(name, options), or with flowfabric schedules.
             </Empty>
           ) : (
-            schedules.map((schedule) => <SchedulePanel key={schedule.name} schedule={schedule} />)
+            schedules.map((schedule) => (
+              <SchedulePanel key={`${schedule.namespace}/${schedule.name}`} schedule={schedule} />
+            ))
           )
         }
       </Loaded>
@@ -39,8 +44,22 @@ export function SchedulesPage() {
   )
 }
 
+function FiredLink({ fired }: { readonly fired: NonNullable<ScheduleSummary['fired']> }) {
+  const { executionId, flowId = '', firedAt } = fired
+  const moment = <Moment at={firedAt} />
+  return executionId === undefined ? (
+    <Link to="/flows/$id" params={{ id: flowId }}>
+      {moment}
+    </Link>
+  ) : (
+    <Link to="/executions/$id" params={{ id: executionId }}>
+      {moment}
+    </Link>
+  )
+}
+
 function SchedulePanel({ schedule }: { readonly schedule: ScheduleSummary }) {
-  const { cron, timeZone, everyMs, nextAt, fired, skipped, pause, state, name, tags } = schedule
+  const { cron, timeZone, everyMs, nextAt, fired, skipped, pause, state, name, tags, jitterMs, from, until } = schedule
   const times = cron === undefined ? `every ${durationText(everyMs ?? 0)}` : `${cron} (${timeZone ?? 'UTC'})`
   return (
     <Panel
@@ -59,18 +78,14 @@ function SchedulePanel({ schedule }: { readonly schedule: ScheduleSummary }) {
               {times}
             </Text>,
           ],
+          ['Jitter', jitterMs > 0 && `up to ${durationText(jitterMs)}`],
+          ['From', from !== undefined && <Moment at={from} />],
+          ['Until', until !== undefined && <Moment at={until} />],
           ['Next', nextAt !== undefined && state === 'active' && <Moment at={nextAt} />],
-          ['Task', <Text key="task">{schedule.task}</Text>],
-          ['Lane', <Text key="lane">{schedule.lane}</Text>],
+          [schedule.starts === 'flow' ? 'Flow' : 'Task', <Text key="task">{schedule.task}</Text>],
+          ['Lane', schedule.lane !== undefined && <Text key="lane">{schedule.lane}</Text>],
           ['Fired', schedule.firedCount],
-          [
-            'Latest',
-            fired !== undefined && (
-              <Link to="/executions/$id" params={{ id: fired.executionId }}>
-                <Moment at={fired.firedAt} />
-              </Link>
-            ),
-          ],
+          ['Latest', fired !== undefined && <FiredLink fired={fired} />],
           [
             'Skipped',
             skipped !== undefined && (
@@ -94,6 +109,7 @@ function SchedulePanel({ schedule }: { readonly schedule: ScheduleSummary }) {
               </>
             ),
           ],
+          ['Namespace', schedule.namespace !== 'default' && <Text>{schedule.namespace}</Text>],
           ['Declared by', schedule.owner !== undefined && <Text>{schedule.owner}</Text>],
           ['Tags', Object.keys(tags).length > 0 && <Tags tags={tags} />],
         ]}
@@ -102,8 +118,9 @@ function SchedulePanel({ schedule }: { readonly schedule: ScheduleSummary }) {
   )
 }
 
-function ScheduleActions({ schedule: { name, state, task } }: { readonly schedule: ScheduleSummary }) {
-  const params = { schedule: name }
+function ScheduleActions({ schedule }: { readonly schedule: ScheduleSummary }) {
+  const { name, namespace, state, task } = schedule
+  const asked = { params: { schedule: name }, query: { namespace } }
   const body = (fields: FormData) => {
     const reason = textOf(fields, 'reason')
     return reason === undefined ? {} : { reason }
@@ -114,19 +131,22 @@ function ScheduleActions({ schedule: { name, state, task } }: { readonly schedul
         label="Run now"
         title={`Run “${name}” now?`}
         verb="Run it"
-        act={(form) => call('triggerSchedule', { params, key: textOf(form, 'key') ?? crypto.randomUUID() })}
+        act={(form) => call('triggerSchedule', { ...asked, key: onceKeyOf(form), body: body(form) })}
       >
         <p>
           It starts the task <Text>{task}</Text>, beside the times of the schedule.
         </p>
+        <ReasonField />
         <OnceKey />
       </ActionButton>
+      <RetimeSchedule schedule={schedule} />
+      <Backfill schedule={schedule} />
       {state === 'active' && (
         <ActionButton
           label="Pause"
           title={`Pause “${name}”?`}
           verb="Pause it"
-          act={(form) => call('pauseSchedule', { params, body: body(form) })}
+          act={(form) => call('pauseSchedule', { ...asked, body: body(form) })}
         >
           <ReasonField />
         </ActionButton>
@@ -136,17 +156,13 @@ function ScheduleActions({ schedule: { name, state, task } }: { readonly schedul
           label="Resume"
           title={`Resume “${name}”?`}
           verb="Resume it"
-          act={(form) => call('resumeSchedule', { params, body: body(form) })}
+          act={(form) => call('resumeSchedule', { ...asked, body: body(form) })}
         >
           <p>It fires again at its next time.</p>
           <ReasonField />
         </ActionButton>
       )}
+      <DeleteSchedule schedule={schedule} />
     </div>
   )
-}
-
-/** A key of the dialog: what is sent again with it has no further effect. */
-function OnceKey() {
-  return <input type="hidden" name="key" defaultValue={crypto.randomUUID()} />
 }

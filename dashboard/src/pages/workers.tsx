@@ -59,8 +59,8 @@ function WorkerPanel({ worker }: { readonly worker: Worker }) {
           ],
           ['Heartbeat', <Moment at={worker.heartbeatAt} key="heartbeat" />],
           ['Started', <Moment at={worker.startedAt} key="started" />],
-          ['Host', <Text key="host">{`${worker.host}, process ${worker.pid}`}</Text>],
-          ['Version', <Text key="version">{worker.version}</Text>],
+          ['Host', worker.host !== '' && <Text key="host">{`${worker.host}, process ${worker.pid}`}</Text>],
+          ['Version', worker.version !== '' && <Text key="version">{worker.version}</Text>],
           ['Lanes', <Text key="lanes">{lanes.join(', ')}</Text>],
           [
             'Tasks',

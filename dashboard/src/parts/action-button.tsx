@@ -12,12 +12,13 @@ export interface ActionButtonProps {
   readonly act: (fields: FormData) => Promise<unknown>
   readonly role?: Session['role']
   readonly isDangerous?: boolean
+  readonly isWide?: boolean
   readonly children?: ReactNode
 }
 
 /** A button that asks in a dialog before it acts. It is not shown to a role that may not act. */
 export function ActionButton(props: ActionButtonProps) {
-  const { label, title, verb, act, role = 'operator', isDangerous = false, children } = props
+  const { label, title, verb, act, role = 'operator', isDangerous = false, isWide = false, children } = props
   const [isOpen, setOpen] = useState(false)
   const queries = useQueryClient()
   if (!useMay(role)) return null
@@ -31,6 +32,7 @@ export function ActionButton(props: ActionButtonProps) {
           title={title}
           verb={verb}
           isDangerous={isDangerous}
+          isWide={isWide}
           act={act}
           onClose={() => setOpen(false)}
           // Reads everything again, without waiting for the event of the change.
@@ -51,7 +53,7 @@ export function ReasonField({
   readonly max?: number
 }) {
   return (
-    <Field label={isRequired ? 'Reason' : 'Reason (optional)'} hint="Recorded with your name.">
+    <Field label={isRequired ? 'Reason' : 'Reason (optional)'} hint="Recorded with your name." parts={['reason']}>
       <input name="reason" maxLength={max} required={isRequired} />
     </Field>
   )

@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { Text } from './text.tsx'
 
 const SHOWN_CHARACTERS = 20_000
+/** The clipboard is missing on a page that was loaded over plain HTTP under another name than localhost. */
+const CAN_COPY = 'clipboard' in navigator
 
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   const [isWhole, setWhole] = useState(false)
@@ -14,9 +16,11 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   }
   return (
     <div className="json">
-      <button type="button" className="json-copy" onClick={copy} aria-label={`Copy ${label}`}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
+      {CAN_COPY && (
+        <button type="button" className="json-copy" onClick={copy} aria-label={`Copy ${label}`}>
+          {isCopied ? 'Copied' : 'Copy'}
+        </button>
+      )}
       <pre tabIndex={0} aria-label={label}>
         <Text>{shown}</Text>
       </pre>

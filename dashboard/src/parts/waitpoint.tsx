@@ -5,8 +5,10 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useMay } from '../api/session.tsx'
 import type { Waitpoint } from '../api/types.ts'
-import { ActionDialog, Field, jsonOf, textOf } from './dialog.tsx'
+import { ActionDialog, Field, textOf } from './dialog.tsx'
 import { Value } from './json.tsx'
+import { randomKey } from './random-key.ts'
+import { SignalValue, signalValueOf, useSignalForm } from './signal-form.tsx'
 import { Text } from './text.tsx'
 import { Moment } from './time.tsx'
 import { Facts, Loaded } from './views.tsx'
@@ -110,10 +112,11 @@ function AnswerDialog(props: {
 }) {
   const { waitpoint, name, isMailbox, onClose } = props
   const queries = useQueryClient()
+  const form = useSignalForm(waitpoint.task, name)
   // A repeated request with one key counts once.
-  const [key] = useState(() => crypto.randomUUID())
+  const [key] = useState(randomKey)
   const act = async (fields: FormData) => {
-    const value = jsonOf(fields, 'value')
+    const value = signalValueOf(form, fields)
     return await call('sendSignal', {
       params: { id: waitpoint.executionId },
       body: {
@@ -140,9 +143,7 @@ function AnswerDialog(props: {
           <input name="name" required maxLength={128} />
         </Field>
       )}
-      <Field label="Value (optional)" hint='JSON, such as {"note": "as agreed"}.'>
-        <textarea name="value" rows={4} className="mono" />
-      </Field>
+      <SignalValue form={form} />
     </ActionDialog>
   )
 }

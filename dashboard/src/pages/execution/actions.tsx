@@ -5,7 +5,9 @@ import type { ReactNode } from 'react'
 import { call } from '../../api/call.ts'
 import { useMay } from '../../api/session.tsx'
 import type { ExecutionSummary } from '../../api/types.ts'
-import { ActionDialog, Field, jsonOf, textOf } from '../../parts/dialog.tsx'
+import { ActionDialog, Field, textOf } from '../../parts/dialog.tsx'
+import { randomKey } from '../../parts/random-key.ts'
+import { SignalValue, signalValueOf, useSignalForm } from '../../parts/signal-form.tsx'
 import { Text } from '../../parts/text.tsx'
 import { visible } from '../../parts/visible-text.ts'
 
@@ -104,7 +106,7 @@ function CancelDialog({ execution, onClose }: DialogProps) {
 
 export function ReplayDialog({ execution, onClose, fromStep }: DialogProps & { readonly fromStep?: string }) {
   const onDone = useRefresh()
-  const [key] = useState(() => crypto.randomUUID())
+  const [key] = useState(randomKey)
   const act = (fields: FormData) => {
     const from = textOf(fields, 'from')
     const reason = textOf(fields, 'reason')
@@ -169,9 +171,11 @@ function TagsDialog({ execution, onClose }: DialogProps) {
 
 function SignalDialog({ execution, onClose }: DialogProps) {
   const onDone = useRefresh()
-  const [key] = useState(() => crypto.randomUUID())
+  const [key] = useState(randomKey)
+  const [name, setName] = useState('')
+  const form = useSignalForm(execution.task, name)
   const act = async (fields: FormData) => {
-    const value = jsonOf(fields, 'value')
+    const value = signalValueOf(form, fields)
     const waitpoint = textOf(fields, 'waitpoint')
     return await call('sendSignal', {
       params: { id: execution.id },
@@ -187,11 +191,15 @@ function SignalDialog({ execution, onClose }: DialogProps) {
     <ActionDialog title="Send a signal" verb="Send it" act={act} onClose={onClose} onDone={onDone}>
       <Target execution={execution}>It is sent to</Target>
       <Field label="Name">
-        <input name="name" required maxLength={128} />
+        <input
+          name="name"
+          required
+          maxLength={128}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
       </Field>
-      <Field label="Value (optional)" hint='JSON, such as {"ok": true}.'>
-        <textarea name="value" rows={4} className="mono" />
-      </Field>
+      <SignalValue form={form} />
       <Field label="Waitpoint (optional)" hint="Without one, it goes to the mailbox of its name.">
         <input name="waitpoint" maxLength={128} />
       </Field>

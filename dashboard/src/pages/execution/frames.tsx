@@ -7,20 +7,12 @@ import { Json, inlineJson } from '../../parts/json.tsx'
 import { Text } from '../../parts/text.tsx'
 import { instantText } from '../../parts/time.tsx'
 import { Empty, Failed, Panel } from '../../parts/views.tsx'
+import { useFollowed } from './follow.ts'
 
-/** The newest frames that are kept in the page. */
-const SHOWN_FRAMES = 1_000
-
-interface Output {
-  readonly items: readonly FrameItem[]
-  readonly dropped: number
-  readonly isOver: boolean
-}
-
-const NOTHING: Output = { items: [], dropped: 0, isOver: false }
+const KINDS = ['frame', 'attempt', 'trimmed']
 
 export function Frames({ id }: { readonly id: string }) {
-  const { items, dropped, isOver } = useFrames(id)
+  const { items, dropped, isOver } = useFollowed<FrameItem>('followFrames', { id }, KINDS)
   const summary = useSummary(id)
   // A stream that is refused gives no reason, so the list of frames is asked for one.
   const readable = useQuery({
@@ -79,41 +71,6 @@ function Frame({ item }: { readonly item: FrameItem }) {
     case 'trimmed':
       return <span className="muted">{item.count ?? 'Some'} frames before this are not kept.</span>
   }
-}
-
-function useFrames(id: string): Output {
-  const [output, setOutput] = useState(NOTHING)
-  useEffect(() => {
-    setOutput(NOTHING)
-    const source = new EventSource(addressOf('followFrames', { params: { id } }))
-    let waiting: FrameItem[] = []
-    let frame: number | undefined
-    // Tokens of a model arrive by the hundred: they are shown together, once per image.
-    const show = () => {
-      frame = undefined
-      const added = waiting
-      waiting = []
-      setOutput(({ items, dropped, isOver }) => {
-        const all = [...items, ...added]
-        const kept = all.slice(-SHOWN_FRAMES)
-        return { items: kept, dropped: dropped + all.length - kept.length, isOver }
-      })
-    }
-    const add = (message: MessageEvent<string>) => {
-      waiting.push(JSON.parse(message.data) as FrameItem)
-      frame ??= requestAnimationFrame(show)
-    }
-    for (const kind of ['frame', 'attempt', 'trimmed']) source.addEventListener(kind, add)
-    source.addEventListener('end', () => {
-      source.close()
-      setOutput((before) => ({ ...before, isOver: true }))
-    })
-    return () => {
-      source.close()
-      if (frame !== undefined) cancelAnimationFrame(frame)
-    }
-  }, [id])
-  return output
 }
 
 function useSummary(id: string): Summary | undefined {

@@ -102,18 +102,28 @@ function edgesOf(nodes: readonly GraphNode[]): readonly GraphEdge[] {
   return [...edges.values()]
 }
 
-/** The members that decided how long the flow took: from the last that changed, back over the upstream that ended last. */
+/** The members that decided how long the flow took: from the last that changed, back over the upstreams that let them start. */
 export function criticalPath(members: readonly FlowMember[]): ReadonlySet<string> {
   const byId = new Map(members.map((member) => [member.id, member]))
   const path = new Set<string>()
   let current = latest(members.filter(({ startedAt }) => startedAt !== undefined))
   while (current !== undefined && !path.has(current.id)) {
     path.add(current.id)
-    current = latest(
-      current.upstreams.flatMap(({ id }) => byId.get(id) ?? []).filter(({ startedAt }) => startedAt !== undefined),
+    const upstreams = current.upstreams.flatMap(({ id }) => byId.get(id) ?? [])
+    current = decisive(
+      current,
+      upstreams.filter(({ startedAt }) => startedAt !== undefined),
     )
   }
   return path
+}
+
+/** The upstream that a member has waited for: the last one, or in a race or a quorum the one that completed what it needs. */
+function decisive({ dependencies }: FlowMember, upstreams: readonly FlowMember[]): FlowMember | undefined {
+  const need = dependencies?.policy === 'any_of' ? 1 : dependencies?.policy === 'quorum' ? dependencies.need : undefined
+  if (need === undefined) return latest(upstreams)
+  const completed = upstreams.filter(({ state }) => state === 'completed').sort((a, b) => endOf(a) - endOf(b))
+  return completed[need - 1] ?? latest(upstreams)
 }
 
 function latest(members: readonly FlowMember[]): FlowMember | undefined {

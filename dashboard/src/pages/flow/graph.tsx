@@ -96,7 +96,9 @@ function PlaceNode({ data: { members, isCritical, choose } }: NodeProps<Place>) 
           onClick={choose}
         >
           <Text className="clip">{first.task}</Text>
-          <span className="muted">{members.length.toLocaleString('en')} members</span>
+          <span className="muted">
+            {members.length.toLocaleString('en')} members{joinOfEach(first)}
+          </span>
           <Share counts={countsOf(members)} />
         </button>
       )}
@@ -128,6 +130,12 @@ function MemberNode({ member, isCritical }: { readonly member: FlowMember; reado
       )}
     </Link>
   )
+}
+
+/** Members of one place have the same policy, each with upstreams of its own. */
+function joinOfEach({ dependencies }: FlowMember): string {
+  if (dependencies === undefined || dependencies.policy === 'all_of') return ''
+  return dependencies.policy === 'any_of' ? ', each a race' : dependencies.policy === 'quorum' ? ', each a quorum' : ''
 }
 
 function joinWords({ policy, need, total, completed }: NonNullable<FlowMember['dependencies']>): string {

@@ -1,84 +1,133 @@
-/** What has ended while the page was open, from the events that it receives. */
-import { useEffect, useState } from 'react'
-import { liveLog } from '../../api/live.ts'
-import { durationText, useNow } from '../../parts/time.tsx'
-import { Panel } from '../../parts/views.tsx'
+/** How much work came and ended in the last hour or day, and how long it waited and ran. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { Activity as Counts, Latencies } from '../../api/types.ts'
+import { Moment, durationText } from '../../parts/time.tsx'
+import { Facts, Loaded, Panel } from '../../parts/views.tsx'
 
-const BUCKET_MS = 10_000
-const BUCKETS = 60
+const WINDOWS = {
+  hour: { window: '1h', buckets: 60, ms: 3_600_000, everyMs: 10_000, examine: 5_000 },
+  day: { window: '1d', buckets: 96, ms: 86_400_000, everyMs: 60_000, examine: 10_000 },
+} as const
 const HEIGHT = 96
-
-interface Bucket {
-  /** The number of its interval since the epoch. */
-  readonly at: number
-  ended: number
-  failed: number
-}
+const STEP = 10
+const MINUTE_MS = 60_000
 
 export function Activity() {
-  const [buckets, setBuckets] = useState<readonly Bucket[]>([])
-  const now = useNow()
-  useEffect(
-    () =>
-      liveLog.listen((event) => {
-        if (event.type !== 'execution_ended') return
-        const at = Math.floor(event.at / BUCKET_MS)
-        setBuckets((before) => counted(before, at, event.outcome === 'completed'))
-      }),
-    [],
-  )
-  const last = Math.floor(now / BUCKET_MS)
-  const shown = Array.from({ length: BUCKETS }, (_, i) => {
-    const at = last - BUCKETS + 1 + i
-    return buckets.find((bucket) => bucket.at === at) ?? { at, ended: 0, failed: 0 }
+  const [span, setSpan] = useState<keyof typeof WINDOWS>('hour')
+  const { window, buckets, everyMs, examine } = WINDOWS[span]
+  const query = useQuery({
+    queryKey: ['activity', span],
+    queryFn: ({ signal }) => call('getActivity', { query: { window, buckets, examine }, signal }),
+    refetchInterval: everyMs,
   })
-  const most = Math.max(4, ...shown.map(({ ended, failed }) => ended + failed))
-  const ended = shown.reduce((sum, bucket) => sum + bucket.ended, 0)
-  const failed = shown.reduce((sum, bucket) => sum + bucket.failed, 0)
-  const scale = (count: number) => (count / most) * (HEIGHT - 4)
   return (
     <Panel
-      title="Ended"
-      aside={<span className="muted">since this page was opened, {durationText(BUCKETS * BUCKET_MS)} at most</span>}
+      title="Activity"
+      aside={
+        <div className="states" role="group" aria-label="Time">
+          {(['hour', 'day'] as const).map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="chip"
+              aria-pressed={each === span}
+              onClick={() => setSpan(each)}
+            >
+              Last {each}
+            </button>
+          ))}
+        </div>
+      }
     >
-      <svg
-        className="chart"
-        viewBox={`0 0 ${BUCKETS * 10} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${ended} completed, ${failed} ended otherwise`}
-      >
-        <line x1={0} x2={BUCKETS * 10} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
-        {shown.map((bucket, i) => (
-          <g key={bucket.at}>
-            <rect
-              data-series="ended"
-              x={i * 10 + 1}
-              width={8}
-              y={HEIGHT - scale(bucket.ended)}
-              height={scale(bucket.ended)}
-            />
-            <rect
-              data-series="failed"
-              x={i * 10 + 1}
-              width={8}
-              y={HEIGHT - scale(bucket.ended + bucket.failed)}
-              height={scale(bucket.failed)}
-            />
-          </g>
-        ))}
-      </svg>
-      <p className="legend">
-        <span data-state="completed">{ended.toLocaleString('en')} completed</span>
-        <span data-state="failed">{failed.toLocaleString('en')} otherwise</span>
-        <span className="plain-legend">at most {most} in 10 s</span>
-      </p>
+      <Loaded query={query}>{(counts) => <Picture counts={counts} />}</Loaded>
     </Panel>
   )
 }
 
-function counted(before: readonly Bucket[], at: number, isCompleted: boolean): readonly Bucket[] {
-  const known = before.find((bucket) => bucket.at === at) ?? { at, ended: 0, failed: 0 }
-  const next = isCompleted ? { ...known, ended: known.ended + 1 } : { ...known, failed: known.failed + 1 }
-  return [...before.filter((bucket) => bucket.at !== at && bucket.at > at - BUCKETS), next]
+function Picture({ counts }: { readonly counts: Counts }) {
+  const { buckets, start, run, from, to, completeSince } = counts
+  const sumOf = (field: 'created' | 'completed' | 'failed' | 'other') =>
+    buckets.reduce((sum, bucket) => sum + bucket[field], 0)
+  const [created, completed, failed, other] = [sumOf('created'), sumOf('completed'), sumOf('failed'), sumOf('other')]
+  const most = Math.max(4, ...buckets.map((bucket) => bucket.completed + bucket.failed + bucket.other))
+  const scale = (count: number) => (count / most) * (HEIGHT - 4)
+  const width = buckets.length * STEP
+  const minutes = Math.max(1, (to - completeSince) / MINUTE_MS)
+  return (
+    <>
+      <svg
+        className="chart"
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${created} created, ${completed} completed, ${failed} failed, ${other} ended otherwise`}
+      >
+        <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
+        {buckets.map((bucket, i) => {
+          const parts = [
+            ['ended', bucket.completed],
+            ['other', bucket.other],
+            ['failed', bucket.failed],
+          ] as const
+          let below = 0
+          return (
+            <g key={bucket.from}>
+              {parts.map(([series, count]) => {
+                below += count
+                return count === 0 ? null : (
+                  <rect
+                    key={series}
+                    data-series={series}
+                    x={i * STEP + 1}
+                    width={STEP - 2}
+                    y={HEIGHT - scale(below)}
+                    height={scale(count)}
+                  />
+                )
+              })}
+            </g>
+          )
+        })}
+      </svg>
+      <p className="legend">
+        <span data-state="completed">{completed.toLocaleString('en')} completed</span>
+        <span data-state="failed">{failed.toLocaleString('en')} failed</span>
+        <span data-state="cancelled">{other.toLocaleString('en')} otherwise</span>
+        <span className="plain-legend">
+          at most {most} in {durationText((to - from) / buckets.length)}
+        </span>
+      </p>
+      <Facts
+        facts={[
+          ['Created', `${rateText(created / minutes)} a minute`],
+          ['Ended', `${rateText((completed + failed + other) / minutes)} a minute`],
+          ['Waited to start', start !== undefined && <Percentiles of={start} />],
+          ['Ran', run !== undefined && <Percentiles of={run} />],
+        ]}
+      />
+      <p className="muted small">
+        Of the executions that were created in this time
+        {completeSince > from && (
+          <>
+            , all since <Moment at={completeSince} />
+          </>
+        )}
+        .
+      </p>
+    </>
+  )
+}
+
+function rateText(perMinute: number): string {
+  return perMinute.toLocaleString('en', { maximumFractionDigits: perMinute < 10 ? 1 : 0 })
+}
+
+function Percentiles({ of: { p50, p95, p99 } }: { readonly of: Latencies }) {
+  return (
+    <span className="number" title={`p50 ${durationText(p50)}, p95 ${durationText(p95)}, p99 ${durationText(p99)}`}>
+      {durationText(p50)} <span className="muted small">p95 {durationText(p95)}</span>
+    </span>
+  )
 }

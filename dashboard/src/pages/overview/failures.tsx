@@ -2,61 +2,48 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../../api/call.ts'
 import { useLive } from '../../api/live.ts'
-import type { ExecutionSummary } from '../../api/types.ts'
 import { Text } from '../../parts/text.tsx'
 import { Moment } from '../../parts/time.tsx'
 import { Empty, Loaded, Panel } from '../../parts/views.tsx'
 
-/** The newest failed executions that are grouped. */
-const READ = 100
 const GROUPS_SHOWN = 8
+const EVERY_MS = 3_000
+const EXAMINED = 500
 
-interface Group {
-  readonly newest: ExecutionSummary
-  readonly count: number
-  readonly text: string
-}
-
-/** Failures of one task with one message are one group. */
+/** The largest groups of failures with one cause. */
 export function Failures() {
   const query = useQuery({
     queryKey: ['failures'],
-    queryFn: ({ signal }) => call('listExecutions', { query: { state: 'failed', limit: READ }, signal }),
+    queryFn: ({ signal }) => call('listFailures', { query: { examine: EXAMINED }, signal }),
   })
   useLive(
     (event) => event.type === 'execution_ended' && event.outcome === 'failed',
     () => void query.refetch(),
-    3_000,
+    EVERY_MS,
   )
   return (
-    <Panel
-      title="Failures"
-      aside={
-        <Link to="/executions" search={{ state: 'failed' }}>
-          All
-        </Link>
-      }
-      isFlush
-    >
+    <Panel title="Errors" aside={<Link to="/failures">All causes</Link>} isFlush>
       <Loaded query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ groups }) =>
+          groups.length === 0 ? (
             <Empty title="No failed execution is kept" />
           ) : (
             <ul className="causes">
-              {groupsOf(items).map(({ newest, count, text }) => (
-                <li key={newest.id}>
+              {groups.slice(0, GROUPS_SHOWN).map(({ task, category, message, count, lastAt, examples }) => (
+                <li key={`${task} ${category} ${message}`}>
                   <p className="cause-head">
-                    <span className="number">{count} ×</span>
-                    <Link to="/executions/$id" params={{ id: newest.id }}>
-                      <Text>{newest.task}</Text>
+                    <span className="number">{count.toLocaleString('en')} ×</span>
+                    <Link to="/executions/$id" params={{ id: examples[0] ?? '' }}>
+                      <Text>{task}</Text>
                     </Link>
-                    <span className="muted">
-                      <Moment at={newest.endedAt ?? newest.changedAt} />
-                    </span>
+                    {lastAt !== undefined && (
+                      <span className="muted">
+                        <Moment at={lastAt} />
+                      </span>
+                    )}
                   </p>
                   <p className="clip">
-                    <Text>{text}</Text>
+                    <Text>{category === '' ? message : `${category}: ${message}`}</Text>
                   </p>
                 </li>
               ))}
@@ -66,16 +53,4 @@ export function Failures() {
       </Loaded>
     </Panel>
   )
-}
-
-function groupsOf(items: readonly ExecutionSummary[]): readonly Group[] {
-  const groups = new Map<string, Group>()
-  for (const execution of items) {
-    const { failure, task } = execution
-    const text = failure === undefined ? 'failed' : `${failure.category}: ${failure.message.split('\n', 1)[0] ?? ''}`
-    const key = `${task} ${text.replace(/\d+/g, '')}`
-    const known = groups.get(key)
-    groups.set(key, known === undefined ? { newest: execution, count: 1, text } : { ...known, count: known.count + 1 })
-  }
-  return [...groups.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS_SHOWN)
 }
