@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { LIST_SCAN_COUNT } from '../../src/kernel/limits.ts'
 import { GATE_RELEASE_MAX, GATE_WAIT_MAX_MS, LIMIT_PROBE_MS } from '../../src/kernel/index.ts'
 import type { ClaimInput, Claimed, FlowId, LimitCause, LimitRef } from '../../src/kernel/index.ts'
-import { LANE, forcedCancel, heldOf, politeCancel } from './given.ts'
+import { CLASS, LANE, forcedCancel, heldOf, politeCancel } from './given.ts'
 import type { Draft, Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 
 const LIMIT = 'openai'
-const NEEDED: LimitRef = { limit: LIMIT, key: 'acme', weight: 1, instead: undefined }
+const NEEDED: LimitRef = { limit: LIMIT, key: 'acme', weight: 1, instead: undefined, budget: undefined }
 const KEY = { limit: LIMIT, key: 'acme' }
 const limited: Draft = { limits: [NEEDED] }
 const atHand = { ...NEEDED, count: 1 }
@@ -31,6 +32,12 @@ conforms('work that needs a limit', ({ fabric, given, clock, flows }) => {
     return all
   }
 
+  const heldLane = async (lane: string) => {
+    const result = await fabric.runIn('m:0', 'configureLane', { lane, by: 'ops', state: 'paused' })
+    if (result.kind === 'refused') throw new Error(result.code)
+    return result.lane
+  }
+
   const countsOf = async (flowId: FlowId) => {
     const described = await fabric.run('describeFlow', { flowId })
     return described.kind === 'refused' ? undefined : described.view.flow.counts
@@ -48,14 +55,57 @@ conforms('work that needs a limit', ({ fabric, given, clock, flows }) => {
       expect(await claimed()).toMatchObject([{ limits: [NEEDED], isAdmitted: false }])
     })
 
-    test('of a worker that takes no permits leaves it as it is', async () => {
-      const needing = await given.eligibleExecution({ ...limited, priority: 9 })
-      const free = await given.eligibleExecution()
+    test('of a worker without conditions leases it too, and leaves members with a condition as they are', async () => {
+      const drafts = { first: { class: CLASS, priority: 9 } }
+      const graph = await flows.graph({ first: [] }, { conditions: ['first'], drafts })
+      const needing = await given.eligibleExecution(limited)
 
-      expect(await claimed({ isPlain: true, count: 1 })).toMatchObject([{ executionId: free.executionId }])
+      expect(await claimed({ isPlain: true, count: 1 })).toMatchObject([{ executionId: needing.executionId }])
       expect(await claimed({ isPlain: true })).toEqual([])
-      expect(await statesOf([needing])).toEqual(['eligible'])
-      expect(await claimed()).toMatchObject([{ executionId: needing.executionId }])
+      expect((await fabric.look(graph.id('first'))).state.phase).toBe('eligible')
+      expect(await claimed()).toMatchObject([{ executionId: graph.id('first') }])
+    })
+
+    test('of plain work takes members with a condition if the worker evaluates them', async () => {
+      const graph = await flows.graph({ first: [] }, { conditions: ['first'], drafts: { first: { class: CLASS } } })
+      const plain = { isPlain: true, count: 1 }
+
+      expect(await claimed({ ...plain, plainAbilities: { undo: true } })).toEqual([])
+      expect(await claimed({ ...plain, plainAbilities: { conditions: true } })).toMatchObject([
+        { executionId: graph.id('first'), condition: {} },
+      ])
+    })
+
+    test('of a worker without conditions continues behind the members that it leaves', async () => {
+      const names = Array.from({ length: 40 }, (_, i) => `node-${i}`)
+      const nodes = Object.fromEntries(names.map((name) => [name, []]))
+      const drafts = Object.fromEntries(names.map((name) => [name, { class: CLASS, priority: 9 }]))
+      for (let i = 0; i <= LIST_SCAN_COUNT / 40; i++) await flows.graph(nodes, { conditions: names, drafts })
+      const free = await given.eligibleExecution(limited)
+
+      const first = await given.claim({ isPlain: true, count: 1 })
+      const plainFrom = first.plainPlace
+      const second = await given.claim({ isPlain: true, count: 1, plainFrom })
+
+      expect(first.executions).toEqual([])
+      expect(second.executions).toMatchObject([{ executionId: free.executionId }])
+      expect(await given.claim({ isPlain: true, count: 1, plainFrom })).toMatchObject({
+        executions: [],
+        plainPlace: undefined,
+      })
+    })
+
+    test('of a worker without conditions reads a queue from its start when the queue before it is held', async () => {
+      const queues = ['other', LANE].map((lane) => ({ lane, class: CLASS }))
+      const first = { class: CLASS, priority: 9 }
+      await flows.graph({ first: [] }, { conditions: ['first'], drafts: { first } })
+      const free = await given.eligibleExecution()
+      await fabric.run('applyLane', { lane: await heldLane('other') })
+      const plainFrom = { queue: 0, from: { score: Number.MAX_SAFE_INTEGER } }
+
+      const { executions } = await given.claim({ isPlain: true, count: 1, queues, plainFrom })
+
+      expect(executions).toMatchObject([{ executionId: free.executionId }])
     })
 
     test('names nothing for work without limits', async () => {
@@ -83,7 +133,7 @@ conforms('work that needs a limit', ({ fabric, given, clock, flows }) => {
     })
 
     test('needs a permit of each of several limits', async () => {
-      const other = { limit: 'gpu', key: '', weight: 1, instead: undefined }
+      const other = { limit: 'gpu', key: '', weight: 1, instead: undefined, budget: undefined }
       await given.executions(2, () => ({ limits: [NEEDED, other] }))
 
       const executions = await claimed({ permits: [atHand, { ...NEEDED, ...other, count: 2 }] })

@@ -8,7 +8,11 @@ export function budgetProblems({ records }: PartitionDump): string[] {
   const charges = records.filter((record) => record.type === 'charge')
   const reservations = records.filter((record) => record.type === 'reservation')
   const accounts = records.filter((record) => record.type === 'account')
-  const problems = accounts.flatMap((account) => [...accountProblems(account, charges, reservations)])
+  const isDeleted = ({ root, name }: Account) =>
+    budgets.some((one) => one.root === root && one.name === name && one.deletedAt !== undefined)
+  // Nothing counts in the accounts of a deleted budget until they are removed.
+  const counted = accounts.filter((account) => !isDeleted(account))
+  const problems = counted.flatMap((account) => [...accountProblems(account, charges, reservations)])
   for (const { name, root, boundaries, parent } of budgets) {
     if (boundaries.length > BUDGET_PLAN_MAX) problems.push(`the budget ${name} has too many boundaries`)
     if (boundaries.some((at, i) => at <= (boundaries[i - 1] ?? 0))) problems.push(`${name}: boundaries out of order`)
@@ -16,8 +20,11 @@ export function budgetProblems({ records }: PartitionDump): string[] {
       problems.push(`the budget ${name} has no parent`)
     }
   }
-  for (const { key, accounts: parts } of charges) {
+  for (const { key, root, at, accounts: parts } of charges) {
     for (const part of parts) {
+      const budget = budgets.find((one) => one.root === root && one.name === part.name)
+      // Charges of a deleted budget outlive its accounts.
+      if (budget?.deletedAt !== undefined || at < (budget?.createdAt ?? 0)) continue
       if (!accounts.some(({ name, key: own }) => name === part.name && own === part.key)) {
         problems.push(`the charge ${key} counts in no account`)
       }
@@ -33,9 +40,11 @@ function* accountProblems(
 ): Generator<string> {
   const { root, name, key, period } = account
   const isOwn = (part: { readonly name: string; readonly key: string }) => part.name === name && part.key === key
-  const own = charges.filter((charge) => charge.root === root && charge.accounts.some(isOwn))
+  const own = charges.filter((one) => one.root === root && one.at >= account.createdAt && one.accounts.some(isOwn))
   const present = own.filter((charge) => charge.accounts.some((part) => isOwn(part) && part.period === period))
-  const held = reservations.filter((one) => one.root === root && one.accounts.some(isOwn))
+  const held = reservations.filter(
+    (one) => one.root === root && one.createdAt >= account.createdAt && one.accounts.some(isOwn),
+  )
   const label = `the account ${name} ${key}`
   if (!isSame(account.total, [...own.map(({ amounts }) => amounts), account.removed])) yield `${label}: wrong total`
   if (!isSame(account.spent, [...present.map(({ amounts }) => amounts), account.removedNow])) {

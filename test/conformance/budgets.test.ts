@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BUDGET_PLAN_MAX, CHARGE_RETENTION_MS } from '../../src/kernel/index.ts'
-import { BUDGET_RECONCILE_COUNT } from '../../src/kernel/limits.ts'
+import { APPROVAL_VALID_MS, BUDGET_RAISE_MAX, BUDGET_RECONCILE_COUNT } from '../../src/kernel/limits.ts'
 import { GivenBudgets, ROOT, TENANT, amountsOf, objectOf } from './given-budgets.ts'
 import { GivenLimits, PARTITION } from './given-limits.ts'
 import { conforms } from './harness.ts'
@@ -224,6 +224,31 @@ conforms('budgets that begin anew', ({ fabric, clock }) => {
     await budgets.settle('b', { tokens: 5 })
     clock.advance(DAY_MS)
     expect(await budgets.reserve({ tokens: 11 })).toMatchObject({ overrun: { hard: 10, spent: 0 } })
+  })
+
+  test('a raise is known after any number of others, and an approval is void before its raise is forgotten', async () => {
+    await budgets.tree({ hard: { tokens: 10 } })
+    const raise = (requestId: string, approvedAt?: number) => {
+      const by = { root: ROOT, name: TENANT, key: 'acme', amounts: amountsOf({ tokens: 1 }) }
+      return budgets.run('raiseBudget', { ...by, requestId, approvedAt })
+    }
+    const approvedAt = clock.now()
+    expect(await raise('first', approvedAt)).toMatchObject({ kind: 'budget_raised' })
+    for (let i = 0; i < BUDGET_RAISE_MAX + 1; i++) await raise(`other-${i}`)
+    expect(await raise('first', approvedAt)).toMatchObject({ kind: 'already_raised', wakes: [] })
+
+    const late = clock.now()
+    clock.advance(APPROVAL_VALID_MS)
+    await budgets.duePass()
+    expect(await raise('first', approvedAt)).toMatchObject({ kind: 'already_raised' })
+    expect(await raise('late', late)).toMatchObject({ kind: 'budget_raised' })
+    clock.advance(CHARGE_RETENTION_MS - APPROVAL_VALID_MS)
+    while ((await budgets.duePass()).handled.length > 0);
+    expect((await budgets.dump()).records.filter(({ type }) => type === 'charge')).toHaveLength(1)
+    for (const requestId of ['first', 'other'])
+      expect(await raise(requestId, approvedAt)).toMatchObject({ kind: 'approval_outdated', wakes: [] })
+    expect(await budgets.account()).toMatchObject({ raised: amountsOf({ tokens: BUDGET_RAISE_MAX + 3 }) })
+    expect(await budgets.run('reconcileBudgets', {})).toMatchObject({ repaired: [] })
   })
 
   test('a reset by hand keeps the total and the reservations, once per request', async () => {

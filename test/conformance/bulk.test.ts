@@ -1,6 +1,6 @@
 /** Many executions are counted, grouped and changed by a filter. */
 import { expect, test } from 'vitest'
-import { PermanentError, task } from '../../src/client/index.ts'
+import { PermanentError, flow, task } from '../../src/client/index.ts'
 import { Bulk } from '../../src/fabric/bulk.ts'
 import type { BulkFilter } from '../../src/fabric/bulk.ts'
 import { bulkHandler } from '../../src/fabric/bulk-task.ts'
@@ -109,5 +109,46 @@ conforms('a bulk change', ({ fabric }) => {
     })
     expect(() => bulkOf(working, {})).toThrow('must name at least one attribute')
     expect(() => bulkOf(working, { colour: 'red' } as never)).toThrow('unknown key "colour"')
+  })
+
+  test('deletes what has ended, and leaves alone what has not and members of flows', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    const ended = await submit(working, work, 20)
+    const waiting = await submit(working, other, 2)
+    const pair = flow('pair', (f) => {
+      f.node('one', work, { input: 1 })
+      f.node('two', work, { input: 2 })
+    })
+    const run = await working.until(client.submit(pair, undefined))
+    await Promise.all(ended.map((one) => one.cancel('done')))
+    await run.cancel('done')
+    serve(working)
+
+    const bulk = bulkOf(working, { state: ['cancelled', 'waiting'] })
+    const outcome = await working.until((await bulk.delete({ perSecond: 10_000 })).result())
+
+    expect(outcome).toEqual({ examined: 22, changed: 20, refused: { execution_in_flow: 2 }, isCut: false })
+    expect((await client.list({ task: 'work' })).items).toHaveLength(2)
+    expect((await client.list({ task: 'other' })).items).toHaveLength(waiting.length)
+    await expect(ended[0]?.describe()).rejects.toMatchObject({ code: 'execution_not_found' })
+  })
+
+  test('spares the executions of FlowFabric itself, whatever its filter', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    const delivery = task<number, string>('flowfabric.webhook', { lane: 'flowfabric.webhooks' })
+    const [own] = await submit(working, delivery, 1)
+    await submit(working, other, 2)
+    const bulk = bulkOf(working, { state: 'waiting' })
+    expect((await bulk.preview()).count).toBe(2)
+    serve(working)
+
+    const outcome = await working.until((await bulk.cancel('outdated', { perSecond: 10_000 })).result())
+
+    expect(outcome).toMatchObject({ changed: 2, refused: {} })
+    expect((await own!.describe()).state).toBe('waiting')
+    expect((await bulkOf(working, { task: 'flowfabric.webhook' }).preview()).count).toBe(0)
+    expect((await client.list({ state: 'cancelled' })).items).toHaveLength(2)
   })
 })

@@ -305,6 +305,19 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     expect(await endOf(executionId)).toBe('eligible')
   })
 
+  test('a parent whose follow-up waits for the end of its children is not deleted', async () => {
+    const { parent } = await children.waiting(['a'])
+    const { executionId } = parent
+    await cancel(executionId, forcedCancel)
+    await given.submit({ executionId, ifExists: 'after' })
+
+    const deleted = await fabric.run('deleteExecution', { executionId, by: 'ada' })
+    await flows.drain()
+
+    expect(deleted).toMatchObject({ kind: 'refused', code: 'children_stopping' })
+    expect(await endOf(executionId)).toBe('eligible')
+  })
+
   test.each(['cancelled', 'expired'])(
     'a cancel drops the follow-up that waits after a run that %s',
     async (outcome) => {

@@ -25,7 +25,7 @@ import { refusal } from './refusal.ts'
 
 const undone = { reason: 'undone', by: 'worker', force: false, graceMs: 0 } as const
 
-conforms('an execution with registered compensations', ({ fabric, given, journal, clock }) => {
+conforms('an execution with registered compensations', ({ fabric, given, journal, children, clock }) => {
   const register = (held: Held, count = 1) => fabric.run('registerCompensation', { ...held, count })
 
   /** An execution whose handler has registered a compensation, and completed no step. */
@@ -85,6 +85,27 @@ conforms('an execution with registered compensations', ({ fabric, given, journal
       unwinding: { undoFailure: undefined },
     })
     expect(await given.eventsOf(held, 'execution_ended')).toMatchObject([{ outcome: 'failed' }])
+  })
+
+  test('a run that only undoes begins no wait and no child, and finds those of earlier runs', async () => {
+    const held = await registered()
+    const [child] = await children.started(held, ['a'])
+    const only = { unlessUnwinding: true }
+    await journal.open(held, 'reply')
+    await journal.signal(held, 'reply')
+    expect(await journal.wait(held, { ...only, opens: [] })).toMatchObject({ kind: 'answered' })
+    await fabric.run('failExecution', { ...held, ...permanentFailure })
+
+    const code = async (run: Parameters<typeof refusal>[1]) => (await refusal(fabric, run)).code
+    expect(await code(() => journal.wait(held, { ...only, name: 'other' }))).toBe('execution_failed')
+    expect(await code(() => children.start(held, ['a', 'b'], only))).toBe('execution_failed')
+    expect(await code(() => children.join(held, ['a'], only))).toBe('execution_failed')
+    expect(await journal.wait(held, { ...only, opens: [] })).toMatchObject({ kind: 'answered' })
+    expect(await children.start(held, ['a'], only)).toMatchObject({
+      kind: 'started',
+      children: [{ executionId: child, isNew: false }],
+    })
+    expect(await journal.sleep(held, 1_000)).toMatchObject({ kind: 'suspended' })
   })
 
   test('a failure that is retried leaves them alone', async () => {

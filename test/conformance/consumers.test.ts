@@ -1,14 +1,15 @@
 /** Durable consumers of events: their processes share the log, and none of its events is lost. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { task } from '../../src/client/index.ts'
 import type { Consumer } from '../../src/client/consumers/consumer.ts'
 import type { ConsumeOptions, ConsumerGap, EventHandler } from '../../src/client/consumers/consumer-options.ts'
 import type { ConsumerPosition, RenewConsumerInput } from '../../src/kernel/index.ts'
 import { silentLog, sleep } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
-import { STORE_PARTITION } from '../../src/stores/partitions.ts'
+import { STORE_PARTITION, logPartitions } from '../../src/stores/partitions.ts'
 import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
 import { conforms } from './harness.ts'
+import { metered } from './metered-store.ts'
 import { Working } from './working.ts'
 
 const TTL_MS = 15_000
@@ -21,7 +22,14 @@ const renewal: RenewConsumerInput = {
   memberId: 'one',
   callNumber: 1,
   ttlMs: TTL_MS,
-  filter: { types: undefined, namespace: undefined, task: 'bill', lane: undefined, tag: undefined },
+  filter: {
+    types: undefined,
+    namespace: undefined,
+    task: 'bill',
+    lane: undefined,
+    tag: undefined,
+    storeWide: undefined,
+  },
   create: {
     namespace: 'default',
     name: 'billing',
@@ -41,7 +49,7 @@ conforms('renewConsumer', ({ fabric, clock }) => {
     const answer = await fabric.runIn(STORE_PARTITION, 'renewConsumer', input)
     if (answer.kind === 'refused') throw new Error(answer.code)
     const numbers = answer.owned.map(({ partition }) => partition)
-    return { numbers, surrender: answer.surrender, owned: answer.owned, revision: answer.revision }
+    return { ...answer, numbers }
   }
 
   async function described() {
@@ -64,6 +72,25 @@ conforms('renewConsumer', ({ fabric, clock }) => {
     // The old owner of a partition changes it no more.
     await renew('one', 4, { progress: [at(3, 99), at(0, 8)] })
     expect((await described()).shares.map(({ position }) => position)).toEqual([8, 7, 7, 9, 7])
+  })
+
+  test('further partitions follow those that are divided, also while they change their owner', async () => {
+    const divided = { dividedCount: 2 }
+    expect((await renew('one', 1, divided)).numbers).toEqual([0, 1, 2, 3, 4])
+    expect((await renew('two', 1, divided)).numbers).toEqual([])
+    expect((await renew('three', 1, divided)).numbers).toEqual([])
+    expect((await described()).members).toHaveLength(2)
+    expect((await renew('one', 2, divided)).surrender).toEqual([1, 3])
+
+    // The handlers of one partition may return before those of the other.
+    expect((await renew('one', 3, { ...divided, release: [1] })).surrender).toEqual([3])
+    expect((await renew('two', 2, divided)).numbers).toEqual([1])
+    await renew('one', 4, { ...divided, release: [3] })
+    expect((await renew('two', 3, divided)).numbers).toEqual([1, 3])
+    expect(await renew('one', 5, divided)).toMatchObject({ numbers: [0, 2, 4], surrender: [] })
+
+    await renew('one', 6, { ...divided, isLeaving: true })
+    expect((await renew('two', 4, divided)).numbers).toEqual([0, 1, 2, 3, 4])
   })
 
   test('a member that does not renew loses its partitions once it has expired, and a leaving one at once', async () => {
@@ -90,6 +117,18 @@ conforms('renewConsumer', ({ fabric, clock }) => {
     expect(await renew('one', 3, { progress: [at(0, 21)] })).toMatchObject({ revision: 2, owned: { 0: at(0, 3) } })
     await renew('one', 4, { progress: [at(0, 4)], revision: 2 })
     expect((await described()).shares[0]).toMatchObject({ position: 4, owner: 'one' })
+  })
+
+  test('logs that the store has further are added once, and a seek to all of them adds them too', async () => {
+    const added = { from: 5, positions: [{ position: 3 }, { position: 4, mark: 2 }] }
+    expect((await renew('one', 1)).logCount).toBe(5)
+    expect(await renew('one', 2, { added })).toMatchObject({ logCount: 7, numbers: [0, 1, 2, 3, 4, 5, 6] })
+    expect(await renew('one', 3, { added })).toMatchObject({ logCount: 7 })
+    expect((await described()).shares.slice(5)).toMatchObject([{ position: 3 }, { position: 4, mark: 2, owner: 'one' }])
+
+    const positions = [at(0, 1), at(7, 2), at(9, 2)]
+    await fabric.runIn(STORE_PARTITION, 'seekConsumer', { consumerId: CONSUMER_ID, positions })
+    expect((await described()).shares.map(({ position }) => position)).toEqual([1, 7, 7, 7, 7, 3, 4, 2])
   })
 
   test('there are no more members than partitions, and a failure is shown until the event is handled', async () => {
@@ -189,8 +228,36 @@ conforms('consumers of events', ({ fabric }) => {
     // Events that the filter excludes may be the last to be read.
     for (let i = 0; i < 20 && (await describe()).lagCount > 0; i++) await working.elapse(200)
     for (const consumer of running) await working.until(consumer.close())
+    // The last one that was killed is a member until its time is over.
+    await working.elapse(1_000)
     const description = await describe()
     expect(description).toMatchObject({ lagCount: 0, memberCount: 0, skippedCount: 0, missedCount: 0 })
+  })
+
+  test('one that is idle reads the logs rarely, and handles an event without waiting for its next look', async () => {
+    const { meter, proxy } = metered(fabric.store)
+    await using working = new Working(fabric, {}, proxy)
+    const journal = new Journal()
+    const consumer = await journal.start(working, { ttl: '1m' })
+    const { store } = fabric
+    const isQuiet = () =>
+      logPartitions(store.settings).every((partition) => (store.eventSweepMs?.(partition) ?? 0) > 5_000)
+    if (store.eventSweepMs !== undefined) await vi.waitUntil(isQuiet, { timeout: 30_000, interval: 5 })
+    await working.elapse(1_000)
+    // A server may answer the last look late.
+    await vi.waitUntil(() => meter.inFlight === 0, { timeout: 30_000, interval: 5 })
+    meter.reads = 0
+    for (let i = 0; i < 5; i++) {
+      await fabric.runtime.advance(1_000)
+      await working.elapse(10)
+    }
+    if (store.eventSweepMs !== undefined) expect(meter.reads).toBe(0)
+
+    const before = fabric.runtime.now()
+    await submit(working, 1)
+    await working.until(journal.until(2))
+    expect(fabric.runtime.now() - before).toBeLessThan(1_000)
+    await working.until(consumer.close())
   })
 
   test('a failing event is retried before later ones of its execution, given up after its last try, and stays visible', async () => {

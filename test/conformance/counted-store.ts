@@ -1,4 +1,4 @@
-/** A store that counts its batches in flight, so that a test can wait for a server before it advances the clock. */
+/** A store that counts its batches and reads of the log in flight, so that a test can wait for a server before it advances the clock. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../src/stores/store.ts'
 
@@ -7,17 +7,17 @@ const ANSWER_WAIT_MS = 25
 
 export interface CountedStore {
   readonly store: Store
-  /** Resolves when no batch is in flight, or after a while. */
+  /** Resolves when nothing is in flight, or after a while. */
   untilAnswered(): Promise<void>
 }
 
 export function countedStore(original: Store): CountedStore {
   let inFlight = 0
   let idle = Promise.withResolvers<undefined>()
-  const run: Store['run'] = async (partition, calls, onAnswer) => {
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
     inFlight += 1
     try {
-      return await original.run(partition, calls, onAnswer)
+      return await answer
     } finally {
       inFlight -= 1
       if (inFlight === 0) {
@@ -26,9 +26,12 @@ export function countedStore(original: Store): CountedStore {
       }
     }
   }
+  const run: Store['run'] = (...batch) => counted(original.run(...batch))
+  const readEvents: Store['readEvents'] = (...range) => counted(original.readEvents(...range))
   const store = new Proxy(original, {
     get(target, name) {
       if (name === 'run') return run
+      if (name === 'readEvents') return readEvents
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },

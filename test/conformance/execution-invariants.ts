@@ -9,10 +9,11 @@ import {
   payloadKeyOf,
   resultKey,
   scheduleInputKey,
+  scheduleNodeKey,
   signalPayloadKey,
   stepValueKey,
 } from '../../src/kernel/index.ts'
-import type { Execution, Flow, PendingNode } from '../../src/kernel/index.ts'
+import type { Execution, Flow, PendingNode, Schedule } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { streamKeys } from './stream-invariants.ts'
 
@@ -109,7 +110,7 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     if (record.type === 'flow') for (const key of flowKeys(record)) expected.add(key)
     for (const key of streamKeys(record)) expected.add(key)
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
-    if (record.type === 'schedule' && record.work.payload !== undefined) expected.add(scheduleInputKey(record))
+    if (record.type === 'schedule') for (const key of inputsOf(record)) expected.add(key)
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value === undefined) continue
     // The result of a child is not copied.
@@ -122,4 +123,11 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     if (!expected.has(key) && !kept.has(key)) problems.push(`the bytes ${key} belong to nothing`)
   for (const key of expected) if (!stored.has(key)) problems.push(`the bytes ${key} are missing`)
   return problems
+}
+
+function inputsOf(schedule: Schedule): string[] {
+  const { work, flow } = schedule
+  const whole = work.payload !== undefined || flow?.input !== undefined ? [scheduleInputKey(schedule)] : []
+  const nodes = flow?.nodes ?? []
+  return [...whole, ...nodes.flatMap(({ payload }, i) => (payload === undefined ? [] : [scheduleNodeKey(schedule, i)]))]
 }

@@ -5,6 +5,7 @@ import type {
   ConfigureScheduleInput,
   ConfigureScheduleResult,
   Execution,
+  Flow,
   MissedPolicy,
   Overlap,
   Schedule,
@@ -12,6 +13,7 @@ import type {
 } from '../../src/kernel/index.ts'
 import type { Batcher } from '../../src/stores/batcher.ts'
 import type { TestFabric } from './fabric.ts'
+import type { Drawing } from './given-flow.ts'
 import { CLASS, LANE, RETENTION_MS, noRetry } from './given.ts'
 
 export const NAME = 'nightly'
@@ -27,6 +29,8 @@ export interface ScheduleDraft {
   readonly owner?: string
   readonly bytes?: Uint8Array
   readonly task?: string
+  /** Starts this graph instead of an execution. */
+  readonly drawing?: Drawing
 }
 
 export class GivenSchedules {
@@ -43,6 +47,7 @@ export class GivenSchedules {
     owner,
     bytes,
     task = 'greet',
+    drawing,
   }: ScheduleDraft): ConfigureScheduleInput {
     const whole: ScheduleTiming = {
       cron: undefined,
@@ -54,13 +59,14 @@ export class GivenSchedules {
       untilAt: undefined,
       ...timing,
     }
-    const timingDigest = JSON.stringify(whole)
+    const flow = drawing?.calls[0]
+    const timingDigest = JSON.stringify([whole, flow?.nodes.map(({ name }) => name)])
     return {
       scheduleId: ID,
       namespace: 'default',
       name: NAME,
       owner,
-      digest: JSON.stringify([timingDigest, overlap, missed, task, bytes === undefined ? '' : [...bytes]]),
+      digest: JSON.stringify([timingDigest, overlap, missed, task, bytes === undefined ? '' : [...bytes], flow]),
       timingDigest,
       timing: whole,
       work: {
@@ -73,6 +79,7 @@ export class GivenSchedules {
         retentionMs: RETENTION_MS,
         payload: bytes === undefined ? undefined : { blob: 0, size: bytes.byteLength, encoding: 'bytes' },
       },
+      flow,
       overlap,
       missed,
       by: 'ada',
@@ -80,7 +87,9 @@ export class GivenSchedules {
   }
 
   configure(draft: ScheduleDraft = {}): Promise<ConfigureScheduleResult> {
-    return this.#fabric.run('configureSchedule', this.input(draft), draft.bytes === undefined ? [] : [draft.bytes])
+    const { bytes, drawing } = draft
+    const blobs = drawing?.blobs ?? (bytes === undefined ? [] : [bytes])
+    return this.#fabric.run('configureSchedule', this.input(draft), blobs)
   }
 
   /** Creates or changes the schedule, and plans its boundaries as a client does. */
@@ -122,6 +131,13 @@ export class GivenSchedules {
   async executions(): Promise<Execution[]> {
     const { records } = await this.#fabric.dump()
     const found = records.filter((record) => record.type === 'execution' && record.schedule?.id === ID) as Execution[]
+    return found.sort((a, b) => (a.schedule?.at ?? 0) - (b.schedule?.at ?? 0))
+  }
+
+  /** The flows that the schedule has started, oldest boundary first. */
+  async flows(): Promise<Flow[]> {
+    const { records } = await this.#fabric.dump()
+    const found = records.filter((record) => record.type === 'flow' && record.schedule?.id === ID) as Flow[]
     return found.sort((a, b) => (a.schedule?.at ?? 0) - (b.schedule?.at ?? 0))
   }
 

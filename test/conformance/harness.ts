@@ -11,6 +11,7 @@ import { GivenJournal } from './given-journal.ts'
 import { Given } from './given.ts'
 import { problemsOf, sharedProblemsOf } from './invariants.ts'
 import { serverTargets, storeTargets } from './targets.ts'
+import type { StoreTarget } from './store-target.ts'
 
 export interface Bench {
   readonly fabric: TestFabric
@@ -21,13 +22,20 @@ export interface Bench {
   readonly clock: Clock
 }
 
+let chosenTargets: readonly StoreTarget[] | undefined
+
+/** Runs the suites that are loaded from now on with other stores. */
+export function conformWith(targets: readonly StoreTarget[]): void {
+  chosenTargets = targets
+}
+
 /** For tests of what servers do, and not the kernel alone. */
 export function conformsOnServers(subject: string, tests: (bench: Bench) => void): void {
   conforms(subject, tests, serverTargets)
 }
 
 export function conforms(subject: string, tests: (bench: Bench) => void, targets = storeTargets): void {
-  describe.each(targets)(`${subject} on $name`, (target) => {
+  describe.each(chosenTargets ?? targets)(`${subject} on $name`, (target) => {
     const fabric = new TestFabric(target)
     const clock = new Clock(fabric)
 

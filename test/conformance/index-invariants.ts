@@ -113,12 +113,14 @@ function owedBy({ state, changedAt }: Execution, { group, owesEdges }: Membershi
   return owesEdges && state.phase === 'ended' ? [state.at] : []
 }
 
-/** A member goes with its flow, a child is kept for its parent, and a parent stays until its children are cancelled. */
+/** A member goes with its flow, a child is kept for its parent, and a parent stays until its children are cancelled. What holds a line back stays. */
 function expectedPurge(execution: Execution): number | undefined {
-  const { state, member, retentionMs, removed, dedupeMs, parent, journal } = execution
-  const isKept = parent !== undefined && parent.isDetached !== true && parent.isReleased !== true
+  const { state, member, removed, dedupeMs, parent, journal, shaping, retentionMs, retentions } = execution
+  const isForParent = parent !== undefined && parent.isDetached !== true && parent.isReleased !== true
+  const isKept = isForParent || shaping?.holdsBack === true
   if (state.phase !== 'ended' || member !== undefined || isKept || journal?.childCancels !== undefined) return undefined
-  return state.at + (removed === undefined ? retentionMs : (dedupeMs ?? Number.NaN))
+  const keptMs = retentions?.[state.outcome] ?? retentionMs
+  return state.at + (removed === undefined ? keptMs : (dedupeMs ?? Number.NaN))
 }
 
 function queueProblems(dump: PartitionDump): string[] {

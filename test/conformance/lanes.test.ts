@@ -259,9 +259,54 @@ conforms('a lane', ({ fabric, flows, given, clock }) => {
       expect(status).toMatchObject({ lane: 'mail', limit: { concurrency: 2 } })
       expect(seen).toEqual({ starts: 12, running: 0, most: 2 })
       await one.until(Promise.all(workers.map((worker) => worker.close())))
-      const { records } = await fabric.dump(limitPartition(laneLimitName('mail'), fabric.store.settings))
+      const { records } = await fabric.dump(limitPartition(laneLimitName('mail', 'default'), fabric.store.settings))
       expect(records.filter((record) => record.type === 'gauge').map(({ heldCount }) => heldCount)).toEqual([0])
       expect(await one.client.limits.list()).toEqual([])
+    })
+
+    test('belongs to one namespace: others use none of it up, do not see it, and have their own', async () => {
+      await using acme = new Working(fabric, { namespace: 'acme' })
+      await using beta = new Working(fabric, { namespace: 'beta' })
+      await using operator = new Working(fabric, { allNamespaces: true })
+      const tool = operator.client
+      const { seen: ofAcme, startOf, tasks, handlers } = twoTasks()
+      const others = twoTasks()
+      await acme.client.lane('mail').limit({ rate: { count: 2, per: '1h' } }, { by: 'ada' })
+      const waiting = await submitAll(acme, tasks, 2)
+      const second = startOf(2)
+      acme.work(handlers)
+      beta.work(others.handlers)
+      acme.maintain()
+      await acme.until(second)
+
+      const free = await submitAll(beta, others.tasks, 3)
+      await beta.until(Promise.all(free.map((execution) => execution.result())))
+      const [ofBeta] = await beta.client.lanes('mail')
+      const unset = await beta.client.lane('mail').limit({ concurrency: 5 })
+      const [listed] = await tool.lanes('mail')
+      await beta.client.lane('mail').unlimit()
+      const resumed = await beta.client.lane('mail').resume()
+      await acme.elapse(100)
+
+      expect(others.seen.starts).toBe(6)
+      expect(ofAcme.starts).toBe(2)
+      expect(ofBeta?.limit).toBeUndefined()
+      expect(unset).toMatchObject({ lane: 'mail', state: 'active', limit: { concurrency: 5 } })
+      expect(resumed.limit).toBeUndefined()
+      expect(listed).toMatchObject({
+        limit: undefined,
+        otherLimits: [
+          { namespace: 'acme', rate: { count: 2 } },
+          { namespace: 'beta', concurrency: 5 },
+        ],
+      })
+      const why = await Promise.all(waiting.map((execution) => execution.why()))
+      expect(why.filter(({ text }) => text.includes("lane 'mail' in the namespace 'acme': 2 of 2"))).toHaveLength(2)
+
+      // A tool of operators names the namespace.
+      await tool.lane('mail').unlimit({ namespace: 'acme' })
+      await acme.until(Promise.all(waiting.map((execution) => execution.result())))
+      await expect(beta.client.lane('mail').unlimit({ namespace: 'acme' })).rejects.toThrow('bound to "beta"')
     })
 
     test('is changed live, says what blocks, and starts everything once the limit is removed', async () => {

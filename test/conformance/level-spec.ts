@@ -21,7 +21,7 @@ const NEW: Levels = { min: 1, max: 2 }
 const NEWER: Levels = { min: 1, max: 3 }
 
 /** The longest that a test waits for anything. */
-const LIMIT_MS = 10_000
+const LIMIT_MS = 30_000
 
 const LEVEL_REFUSAL = {
   code: 'newer_schema',

@@ -1,4 +1,8 @@
 import { newPlace, versions } from '../postgres/places.ts'
 import { levelConforms } from './level-spec.ts'
+import { rollingUpgradeConforms } from './rolling-upgrade-spec.ts'
 
-levelConforms(versions.map((version) => ({ name: version, newLocation: () => newPlace(version).location })))
+const targets = versions.map((version) => ({ name: version, newLocation: () => newPlace(version).location }))
+
+levelConforms(targets)
+rollingUpgradeConforms(targets)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { levelConforms } from './level-spec.ts'
+import { rollingUpgradeConforms } from './rolling-upgrade-spec.ts'
 
 async function newLocation(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-'))
@@ -10,4 +11,7 @@ async function newLocation(): Promise<string> {
   return `sqlite:${path.join(folder, 'fabric.db')}`
 }
 
-levelConforms([{ name: 'sqlite', newLocation }])
+const targets = [{ name: 'sqlite', newLocation }]
+
+levelConforms(targets)
+rollingUpgradeConforms(targets)

@@ -34,7 +34,9 @@ conforms('the limits of a client', ({ fabric, given, clock }) => {
   ): Promise<Submitted[]> => {
     const all: Submitted[] = []
     for (let i = 0; i < count; i++) {
-      all.push(await given.eligibleExecution({ limits: [{ ...KEY, weight: 1, instead: undefined }] }))
+      all.push(
+        await given.eligibleExecution({ limits: [{ ...KEY, weight: 1, instead: undefined, budget: undefined }] }),
+      )
       clock.advance(1)
     }
     const [first] = (await given.claim({ count: 1 })).executions

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OPERATION_WORK_LIMIT, PURGE_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { Position, PurgeInput } from '../../src/kernel/index.ts'
 import { RETENTION_MS, fixedRetry, forcedCancel, heldOf, transientFailure } from './given.ts'
@@ -57,7 +57,14 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
   })
 
   test('goes by the retention of the outcome, or that of all outcomes', async () => {
-    const retentions = { completed: 1_000, failed: 60_000, cancelled: undefined, expired: 0, skipped: undefined }
+    const retentions = {
+      completed: 1_000,
+      failed: 60_000,
+      cancelled: undefined,
+      expired: 0,
+      skipped: undefined,
+      keep: undefined,
+    }
     const draft = { retentionMs: 10_000, retentions }
 
     for (const [outcome, keptMs] of [
@@ -74,6 +81,63 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     }
   })
 
+  describe('of a task that keeps a number', () => {
+    const keeping = (keep: number) => ({
+      retentions: {
+        completed: undefined,
+        failed: undefined,
+        cancelled: undefined,
+        expired: undefined,
+        skipped: undefined,
+        keep,
+      },
+    })
+    const of = { namespace: 'default', task: 'greet' }
+
+    async function endMany(count: number, keep: number): Promise<string[]> {
+      const ids: string[] = []
+      for (let i = 0; i < count; i++) {
+        clock.advance(10)
+        ids.push((await given.endedExecution(i % 2 === 0 ? 'completed' : 'failed', keeping(keep))).executionId)
+      }
+      return ids
+    }
+
+    test('counts and lists the ended ones, oldest first, and removes as many as it is asked to', async () => {
+      const ids = await endMany(5, 3)
+      const counted = await fabric.run('countKept', {})
+      const { count, oldest } = await fabric.run('listKept', { ...of, keep: 3 })
+
+      const kept = { ...of, count: 2, to: oldest[1]?.score ?? 0 }
+      const first = await fabric.run('purgeExecutions', { kept })
+      const again = await fabric.run('purgeExecutions', { kept })
+
+      expect(counted.tasks).toEqual([{ ...of, keep: 3, count: 5 }])
+      expect(count).toBe(5)
+      expect(oldest.map(({ id }) => id)).toEqual(ids)
+      expect([first.purged, again.purged]).toEqual([ids.slice(0, 2), []])
+      expect((await fabric.run('countKept', {})).tasks).toEqual([{ ...of, keep: 3, count: 3 }])
+      expect((await purge()).purged).toEqual([])
+    })
+
+    test('counts none that has not ended, has no number, or ended again', async () => {
+      await given.endedExecution('completed')
+      await given.activeExecution(keeping(2))
+      const [id] = await endMany(1, 2)
+      await fabric.run('replayExecution', { executionId: id as never, requestId: given.requestId(), by: 'ada' })
+
+      expect((await fabric.run('countKept', {})).tasks).toEqual([{ ...of, keep: 2, count: 0 }])
+      expect(await fabric.run('listKept', { ...of, keep: 2 })).toMatchObject({ count: 0, oldest: [] })
+    })
+
+    test('the number of the latest submit applies', async () => {
+      await endMany(1, 2)
+      await endMany(1, 7)
+
+      expect((await fabric.run('countKept', {})).tasks).toEqual([{ ...of, keep: 7, count: 2 }])
+    })
+  })
+
   test('keeps the id for the longer of its own time and the retention of the outcome', async () => {
     const retentions = {
       completed: 1_000,
@@ -81,6 +145,7 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
       cancelled: undefined,
       expired: undefined,
       skipped: undefined,
+      keep: undefined,
     }
     const draft = { retentionMs: 60_000, retentions, dedupeMs: 30_000 }
     const completed = await given.endedExecution('completed', draft)

@@ -7,7 +7,7 @@ import { CLASS, LANE, heldOf } from './given.ts'
 import type { Draft, Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 
-const NEEDED: LimitRef = { limit: 'openai', key: 'acme', weight: 1, instead: undefined }
+const NEEDED: LimitRef = { limit: 'openai', key: 'acme', weight: 1, instead: undefined, budget: undefined }
 const KEY = { limit: 'openai', key: 'acme' }
 const limited: Draft = { limits: [NEEDED] }
 const GATE = gateId(KEY.limit, KEY.key)

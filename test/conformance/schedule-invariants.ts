@@ -1,11 +1,14 @@
 /** What must be true of schedules, whatever was done to them. */
 import { SCHEDULE_PLAN_MAX, SCHEDULE_QUEUE_MAX } from '../../src/kernel/index.ts'
-import type { Execution, Schedule } from '../../src/kernel/index.ts'
+import type { Execution, Flow, Schedule } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 
+type Fired = Execution | Flow
+
 export function scheduleProblems({ records }: PartitionDump): string[] {
-  const executions = new Map<string, Execution>()
-  for (const record of records) if (record.type === 'execution') executions.set(record.id, record)
+  const executions = new Map<string, Fired>()
+  for (const record of records)
+    if (record.type === 'execution' || record.type === 'flow') executions.set(record.id, record)
   const problems: string[] = []
   for (const record of records) {
     if (record.type !== 'schedule') continue
@@ -14,7 +17,7 @@ export function scheduleProblems({ records }: PartitionDump): string[] {
   return problems
 }
 
-function* problemsOf(schedule: Schedule, executions: ReadonlyMap<string, Execution>): Generator<string> {
+function* problemsOf(schedule: Schedule, executions: ReadonlyMap<string, Fired>): Generator<string> {
   const { planned, waiting, plannedUntil, pause, isComplete, isStalled, planAt, wakeAt, open, fired, firedCount } =
     schedule
   if (planned.length > SCHEDULE_PLAN_MAX) yield 'more boundaries are stored than may be'
@@ -29,6 +32,9 @@ function* problemsOf(schedule: Schedule, executions: ReadonlyMap<string, Executi
   if (pause === undefined && !isComplete && planned.length === 0 && planAt === undefined)
     yield 'it has stopped silently'
   if (fired !== undefined && firedCount === 0) yield 'it has fired and did not count that'
+  const { flow } = schedule
+  const lacksIds = [...planned, ...waiting].some(({ memberIds }) => memberIds?.length !== flow?.nodes.length)
+  if (lacksIds) yield 'a boundary has the ids of another graph'
   if (waiting.length === 0 || pause !== undefined || wakeAt !== undefined) return
   const holders = open.map((id) => executions.get(id))
   const isAwaited = holders.some((one) => one?.awaitedBy === schedule.id && one.state.phase !== 'ended')

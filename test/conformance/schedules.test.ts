@@ -158,6 +158,46 @@ conforms('schedules', ({ fabric, given, clock }) => {
     for (const at of sevenths) expect(at % (7 * MINUTE_MS)).toBe(0)
   })
 
+  test('other times keep what the schedule starts, with its input', async () => {
+    const { digest, timing, work } = await schedules.schedule({ bytes: BYTES })
+    const [first] = minutes(1)
+    clock.advanceTo(first!)
+    const input = {
+      scheduleId: ID,
+      basis: digest,
+      digest: 'other',
+      timingDigest: 'sevenths',
+      timing: { ...timing, everyMs: 7 * MINUTE_MS },
+      overlap: 'allow',
+      missed: 'last',
+      by: 'ada',
+      reason: 'less load',
+    } as const
+
+    const outdated = await fabric.run('retimeSchedule', { ...input, basis: 'an earlier one' })
+    const changed = await fabric.run('retimeSchedule', input)
+    const again = await fabric.run('retimeSchedule', input)
+
+    expect([outdated, changed, again].map(({ kind }) => kind)).toEqual([
+      'schedule_outdated',
+      'schedule_changed',
+      'schedule_unchanged',
+    ])
+    expect(await eventsOf('schedule_changed')).toMatchObject([
+      { effect: 'created' },
+      { effect: 'changed', by: 'ada', reason: 'less load' },
+    ])
+    expect(await schedules.look()).toMatchObject({ work, missed: 'last', digest: 'other' })
+    await schedules.plan(await schedules.look())
+    await passMinutes(14)
+    const boundaries = await schedules.boundaries()
+    expect([boundaries[0], boundaries.slice(1).map((at) => at % (7 * MINUTE_MS))]).toEqual([first, [0, 0]])
+    const payloads: string[] = []
+    for (let i = 0; i < 3; i++) payloads.push(new TextDecoder().decode((await claimWithBlobs()).blobs[0]))
+    expect(payloads).toEqual(['"input"', '"input"', '"input"'])
+    expect((await schedules.configure({ bytes: BYTES })).kind).toBe('schedule_changed')
+  })
+
   test('nothing fires from `until` on, and the schedule is complete', async () => {
     const [first, second, third] = minutes(3)
     await schedules.schedule({ timing: { untilAt: third! } })
@@ -422,7 +462,7 @@ conforms('schedules', ({ fabric, given, clock }) => {
     const first = await fabric.run('fireSchedule', input)
     const again = await fabric.run('fireSchedule', input)
 
-    expect([first, again].map((result) => (result.kind === 'refused' ? [] : result.created))).toEqual([
+    expect([first, again].map((result) => (result.kind === 'schedule_fired' ? result.created : undefined))).toEqual([
       [executionId],
       [],
     ])

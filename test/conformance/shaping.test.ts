@@ -76,6 +76,23 @@ conforms('shaped submits', ({ fabric, given, clock }) => {
     expect(await next()).toMatchObject({ executionId: first.executionId })
   })
 
+  test.each([
+    ['debounce', debounced],
+    ['singleton', single('replace')],
+  ] as const)('%s: a submit for another lane moves the execution, and no empty queue stays', async (_, shaping) => {
+    const first = await submit(shaping)
+    await submit(shaping, { lane: 'elsewhere' })
+
+    // One lane for each call.
+    const { cursor } = await fabric.run('reconcileBlocked', {})
+    await fabric.run('reconcileBlocked', { cursor })
+
+    const { records } = await fabric.dump()
+
+    expect(await look(first.executionId)).toMatchObject({ lane: 'elsewhere' })
+    expect(records.flatMap((record) => (record.type === 'queue' ? [record.lane] : []))).toEqual(['elsewhere'])
+  })
+
   test('debounce: a repeated submit does not bring its input back, neither in its window nor after it', async () => {
     const draft = { bytes: bytes('two'), executionId: given.newId() }
     const first = await submit(debounced, { bytes: bytes('one') })
@@ -111,7 +128,7 @@ conforms('shaped submits', ({ fabric, given, clock }) => {
   test('throttle: the first submit of a period runs, and later ones join it, also after its end', async () => {
     const first = await submit(throttled, {
       retentionMs: 10,
-      retentions: { ...short, failed: undefined },
+      retentions: { ...short, failed: undefined, keep: undefined },
       bytes: bytes('one'),
     })
     const held = await next()

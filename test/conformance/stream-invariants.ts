@@ -14,7 +14,7 @@ export function streamProblems(dump: PartitionDump): string[] {
   const problems: string[] = []
   for (const stream of streams) {
     const journal = executions.get(stream.executionId)?.journal
-    const life = Number(stream.id.split(SEPARATOR)[1] ?? 0)
+    const life = Number(stream.id.split(SEPARATOR).filter((part) => part !== 'log')[1] ?? 0)
     if (journal?.hasStreams !== true) problems.push(`the stream ${stream.id} belongs to no execution`)
     else if (life < journal.firstLife || life > journal.life)
       problems.push(`the stream ${stream.id} is of another life`)

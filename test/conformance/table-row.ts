@@ -172,11 +172,14 @@ const looksAtBytes: readonly OperationCall[] = [
   { operation: 'readSteps', input: { executionId, values: true } },
   { operation: 'readSignals', input: { executionId, payloads: true } },
   { operation: 'readFrames', input: { executionId, chunk: 1, liveAfter: 0, summaryAfter: 0 } },
+  { operation: 'readLogLines', input: { executionId, chunk: 1 } },
 ]
 
 function bytesIn(look: Answer): (readonly [string, string])[] {
   if (look.kind !== 'answered') return []
-  const result = look.result as OperationResult<'describeExecution' | 'readSteps' | 'readSignals' | 'readFrames'>
+  const result = look.result as OperationResult<
+    'describeExecution' | 'readSteps' | 'readSignals' | 'readFrames' | 'readLogLines'
+  >
   const numbers: (readonly [string, number | undefined])[] = []
   if (result.kind === 'described') {
     numbers.push([payloadKey(executionId), result.payloadBlob], [resultKey(executionId), result.resultBlob])
@@ -184,6 +187,9 @@ function bytesIn(look: Answer): (readonly [string, string])[] {
   if (result.kind === 'steps') for (const view of result.steps) numbers.push([valueKeyOf(view.step), view.valueBlob])
   if (result.kind === 'signals') {
     for (const view of result.signals) numbers.push([signalPayloadKey(view.signal.id), view.payloadBlob])
+  }
+  if (result.kind === 'lines') {
+    for (const view of result.chunks) numbers.push([frameChunkKey(view.chunk.id), view.framesBlob])
   }
   if (result.kind === 'frames') {
     for (const view of result.chunks) numbers.push([frameChunkKey(view.chunk.id), view.framesBlob])

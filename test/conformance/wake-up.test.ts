@@ -7,10 +7,12 @@ import { conformsOnServers } from './harness.ts'
 
 const READY = readyIndex(LANE, CLASS)
 
-/** The wake-ups that a listener receives during an action. */
+/** The wake-ups of the partition that a listener receives during an action. A server records what operators do in another one. */
 async function heard({ fabric }: Bench, work: () => Promise<unknown>): Promise<Wake[]> {
   const wakes: Wake[] = []
-  const stop = fabric.store.onWake((wake) => wakes.push(wake))
+  const stop = fabric.store.onWake((wake) => {
+    if (wake.partition === fabric.partition) wakes.push(wake)
+  })
   try {
     await work()
   } finally {

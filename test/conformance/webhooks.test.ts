@@ -201,6 +201,37 @@ conforms('webhooks', ({ fabric }) => {
     expect(await working.until(webhooks.describe('crm'))).toMatchObject({ memberCount: 0 })
   })
 
+  test('a new secret, another URL and a disable apply to the next delivery', async () => {
+    const { working, receiver, client, deliver, webhooks } = begin()
+    await using _ = working
+    await working.until(webhooks.define('crm', wanted))
+    const deliverer = deliver(60_000)
+    await working.until(client.submit(order, 1))
+    await working.until(receiver.until(1))
+
+    const { secret } = await working.until(webhooks.rotate('crm', { grace: 0 }))
+    await working.until(client.submit(order, 2))
+    await working.until(receiver.until(2))
+    expect(receiver.requests[1]!.headers['webhook-signature']!.split(' ')).toHaveLength(1)
+    expect(verifies(receiver.requests[1]!, secret)).toBe(true)
+
+    await working.until(webhooks.define('crm', { ...wanted, url: `${url}/new` }))
+    receiver.answer = () => ({ status: 410, retryAfterSeconds: undefined })
+    await working.until(client.submit(order, 3))
+    await working.until(receiver.until(3))
+    expect(receiver.requests[2]!.url).toBe(`${url}/new`)
+
+    // The receiver is gone: what follows waits in the log instead of failing.
+    const isDisabled = async () => (await working.until(webhooks.describe('crm'))).state === 'disabled'
+    while (!(await isDisabled())) await working.elapse(10)
+    await working.elapse(100)
+    await working.until(client.submit(order, 4))
+    await working.elapse(300)
+    expect(receiver.requests).toHaveLength(3)
+    expect((await working.until(webhooks.deliveries('crm', { state: 'failed' }))).items).toHaveLength(1)
+    await working.until(deliverer.close())
+  })
+
   test('secrets rotate with a grace, follow the key ring, and are not sent to unsafe targets', async () => {
     const { working, receiver, client, deliver, webhooks } = begin()
     await using _ = working

@@ -19,9 +19,12 @@ class Running {
   readonly #now = new Map<string, number>()
   readonly most = new Map<string, number>()
   starts = 0
+  /** Resolves when the first handler begins. */
+  readonly begun = Promise.withResolvers<undefined>()
 
   begin(key: string): void {
     this.starts += 1
+    this.begun.resolve(undefined)
     const count = (this.#now.get(key) ?? 0) + 1
     this.#now.set(key, count)
     this.most.set(key, Math.max(count, this.most.get(key) ?? 0))
@@ -287,10 +290,40 @@ conforms('limits of running handlers', ({ fabric }) => {
     })
   })
 
+  test('are kept by each namespace for itself: the work of one takes no permit of another, and cancels nothing of it', async () => {
+    await using acme = new Working(fabric, { namespace: 'acme' })
+    await using beta = new Working(fabric, { namespace: 'beta' })
+    const cap = limit('seats', { concurrency: 1 })
+    const { definition, handler, running } = limited([cap.for({ key: 'seat', previous: 'cancel' })])
+    acme.work([handler])
+    beta.work([handler])
+    acme.maintain()
+    const [first] = await submitAll(acme, definition, [job({ tenant: 'acme', ms: 500 })])
+    await acme.until(running.begun.promise)
+
+    const [second] = await submitAll(beta, definition, [job({ tenant: 'beta', ms: 100 })])
+    expect(await beta.until(second!.result())).toBe('beta')
+    const { keys } = await acme.until(acme.client.limits.describe('seats'))
+    await acme.until(acme.client.limits.hold('seats', { key: 'seat', for: '1h' }))
+    const [third] = await submitAll(beta, definition, [job({ tenant: 'beta', ms: 0 })])
+
+    expect(await beta.until(third!.result())).toBe('beta')
+    expect(await acme.until(first!.result())).toBe('acme')
+    const named = keys.map(({ namespace, key }) => `${namespace} ${key}`)
+    expect(named.sort()).toEqual(['acme seat', 'beta seat'])
+  })
+
   test('are kept while a handler runs for longer than its first lease', async () => {
     await using one = new Working(fabric)
     await using two = new Working(fabric)
-    const { definition, handler, running } = limited([limit('long', { concurrency: 1 })])
+    // A handler that has lost its lease, such as on a machine that stood still, counts no more.
+    const untilLost: HandlerFunction<Job, string> = async ({ tenant, ms }, { signal: own }) => {
+      const lost = new Promise((resolve) => own.addEventListener('abort', resolve, { once: true }))
+      await Promise.race([sleepFor(ms), lost])
+      own.throwIfAborted()
+      return tenant
+    }
+    const { definition, handler, running } = limited([limit('long', { concurrency: 1 })], untilLost)
     one.work([handler], { leaseTtl: SHORT_TTL_MS })
     two.work([handler], { leaseTtl: SHORT_TTL_MS })
     one.maintain()

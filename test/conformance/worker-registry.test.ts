@@ -39,6 +39,15 @@ conforms('the registry of workers', ({ fabric, clock }) => {
       expect(await workers.events()).toEqual(['worker_registered'])
     })
 
+    test('keeps the load that was reported when a heartbeat leaves it out', async () => {
+      await workers.register(ADA, { runningCount: 3 })
+      clock.advance(1_000)
+
+      await fabric.runIn(STORE_PARTITION, 'heartbeatWorker', { ...ADA, isDraining: false })
+
+      expect(await workers.look()).toMatchObject({ runningCount: 3, heartbeatAt: clock.now() })
+    })
+
     test('is not given to another boot while it is live, unless that takes it over', async () => {
       await workers.register()
 
@@ -229,6 +238,18 @@ conforms('the registry of workers', ({ fabric, clock }) => {
 
       expect(pages).toEqual([['3-d', 'a'], ['c']])
       expect((await workers.list()).map(({ id }) => id)).toEqual(['3-d', 'a', 'b', 'c'])
+    })
+
+    test('of one instance has nothing of other namespaces', async () => {
+      await workers.register()
+      const listed = async (workerInstanceId: string, namespace?: string) => {
+        const input = { limit: 2, workerInstanceId, namespace }
+        return (await fabric.runIn(STORE_PARTITION, 'listWorkers', input)).workers.map(({ id }) => id)
+      }
+
+      expect(await listed('ada')).toEqual(['ada'])
+      expect(await listed('ada', 'other')).toEqual([])
+      expect(await listed('bob')).toEqual([])
     })
 
     test('has a limit', async () => {

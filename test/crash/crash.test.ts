@@ -19,7 +19,7 @@ const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.rand
 
 const STRIKING_MS = 30_000
 /** How much longer the fleet is struck when the machine was so slow that what the test is about has not happened yet. */
-const STRIKING_LIMIT_MS = 60_000
+const STRIKING_LIMIT_MS = 120_000
 const ACKNOWLEDGED_LEAST = 500
 /** The time between two kills or pauses is drawn from here. */
 const BETWEEN_BLOWS_MS = { least: 100, most: 500 }
@@ -31,7 +31,7 @@ const PAUSE_MS = { least: 1_200, most: 2_000 }
 const SHORT_LEASE_MS = 1_000
 const ORDINARY_LEASE_MS = 30_000
 /** How long everything may take to end once nothing is killed any more. */
-const END_LIMIT_MS = 20_000
+const END_LIMIT_MS = 90_000
 const LOOK_EVERY_MS = 100
 /** More than the store ever has here. */
 const BACKUP_PAGES_MAX = 1_000_000

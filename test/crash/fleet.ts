@@ -15,7 +15,7 @@ export interface MemberPlan {
 }
 
 /** How long a process that is asked to stop may take before that counts as a failure. */
-const STOP_LIMIT_MS = 15_000
+const STOP_LIMIT_MS = 60_000
 
 export class Member {
   readonly plan: MemberPlan

@@ -10,6 +10,7 @@ import {
 } from '../../src/kernel/index.ts'
 import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
 import { flowKeys } from '../conformance/execution-invariants.ts'
+import { streamKeys } from '../conformance/stream-invariants.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 
 export function findFaults(dump: PartitionDump): string[] {
@@ -54,6 +55,7 @@ function faultsOfBlobs(dump: PartitionDump): string[] {
   }
   for (const record of dump.records) {
     if (record.type === 'flow') for (const key of flowKeys(record)) named.add(key)
+    for (const key of streamKeys(record)) named.add(key)
     if (record.type === 'signal' && record.payload !== undefined) named.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value !== undefined) named.add(valueKeyOf(record))

@@ -64,8 +64,8 @@ export function killsAt(callCount: number): readonly Kill[] {
 
 /** Processes at a time. */
 const AT_ONCE = 3
-const DEATH_LIMIT_MS = 30_000
-const END_LIMIT_MS = 30_000
+const DEATH_LIMIT_MS = 60_000
+const END_LIMIT_MS = 120_000
 const LEASE_MS = 1_000
 const PROGRAM = new URL('./stepper-process.ts', import.meta.url)
 

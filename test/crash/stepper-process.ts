@@ -13,6 +13,7 @@ import { complainingLog, sayReady, untilStopped } from './process.ts'
 import { SideRecord } from './side-record.ts'
 import { steppedHandler } from './stepped-work.ts'
 import type { StepRunEntry } from './kill-at-each-call.ts'
+import { spendingHandler } from './spending-work.ts'
 import { undoneHandler } from './undone-work.ts'
 
 const [location = '', sideFile = '', kind = '', work = '', moment = '', call = ''] = process.argv.slice(2)
@@ -26,6 +27,10 @@ const ASIDE: readonly string[] = [
   'claimForWorker',
   'renewLease',
   'runDue',
+  'defineBudget',
+  'renewPermits',
+  'returnPermits',
+  'renewReservations',
 ]
 
 let callCount = 0
@@ -62,6 +67,8 @@ function handlerOf(number: number, who: string, note: (run: StepRunEntry) => voi
   switch (kind) {
     case 'stepped':
       return steppedHandler(number, who, note)
+    case 'spending':
+      return spendingHandler(number, who, note)
     case 'failed':
     case 'cancelled':
       return undoneHandler(kind, number, who, note)

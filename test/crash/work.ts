@@ -55,9 +55,9 @@ async function work(ms: number, { signal }: TaskContext): Promise<void> {
   await sleep(ms, undefined, { signal })
 }
 
-/** Longer than a lease: it lives by being renewed. */
+/** Longer than any lease of these tests: it lives by being renewed. */
 export const renewing = kind('renewing', { share: 5 }, async (of, context) => {
-  await work(1_600, context)
+  await work(2_600, context)
   return answerTo(of, context)
 })
 

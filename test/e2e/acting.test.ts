@@ -29,7 +29,7 @@ describe('cancel', () => {
         }),
       ])
       const parked = await fabric.submit(trip, null, { id: 'trip' })
-      await vi.waitFor(async () => expect(await parked.state()).toBe('suspended'), { timeout: 20_000 })
+      await vi.waitFor(async () => expect(await parked.state()).toBe('suspended'), { timeout: 60_000 })
     }
 
     const cancelled = await place.run(['cancel', 'trip', '--reason', 'rain'])

@@ -123,8 +123,8 @@ test.each([
   [
     'token-budget',
     [
-      'a summary for bees\n2600 tokens are spent by all tenants\nthe first question is for the large model\n',
-      "budget 'agents' has spent 0 and reserved 0 of 1000000 cost, and 2500000 are asked for\nthe research is done\n",
+      'a summary for bees\n2.53 dollars are spent by all tenants\nthe first question is for the large model\n',
+      "budget 'agents' of 'the agent' has spent 500 and reserved 0 of 1000 tokens, and 1200 are asked for. An approval adds 700 tokens unless it names other amounts.\nthe research is done\n",
     ],
   ],
   ['billing-consumer', ['charged 500 cents at try 2\nwithout a process, events wait\n', '3 orders are charged']],
@@ -176,6 +176,19 @@ test('the example over-http submits, follows and waits over HTTP', async () => {
   expect(run.stdout).toMatch(/event: execution_ended\nevent: end\nresult: 12 EUR charged\n$/)
 })
 
+test('the example chat continues a reply after a reload', async () => {
+  const place = await workplace()
+
+  const run = await place.startNode([path.join(root, 'examples/chat.ts')]).end()
+
+  expect(run).toMatchObject({ code: 0, stderr: '' })
+  expect(run.stdout).toBe(
+    'before the reload: You asked: How do bees find the …\n' +
+      'after the reload: You asked: How do bees find the way? Bees find the way by the sun.\n' +
+      'messages: user, assistant\n',
+  )
+})
+
 test('the example agent resumes in another process and repeats no recorded step', async () => {
   const place = await workplace()
 
@@ -207,6 +220,16 @@ test('the recipes for tests run in the test runner of Node', async () => {
 
   const { code, stdout } = await place.startNode(['--test', path.join(root, 'examples/test-recipes.ts')]).end()
 
-  expect(stdout).toMatch(/pass 4\n/)
+  expect(stdout).toMatch(/pass 5\n/)
   expect(code).toBe(0)
+})
+
+test('the example encrypted orders reads its values after a rotation, and not without the key', async () => {
+  const place = await workplace()
+
+  const { code, stdout, stderr } = await place.startNode([path.join(root, 'examples/encrypted-orders.ts')]).end()
+
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain("after a rotation: { receipt: 'o-1 is paid with the card that ends in 1234' }")
+  expect(stdout).toContain('without the key: {"sealed":"value_sealed"}')
 })

@@ -11,7 +11,7 @@ import { workplace } from './workplace.ts'
 import type { Ended, Running, Workplace } from './workplace.ts'
 
 /** The longest that a flow may take to reach a state. */
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 const FLOWS = `
 import { existsSync } from 'node:fs'

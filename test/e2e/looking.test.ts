@@ -309,6 +309,7 @@ describe('lanes', () => {
           waitingSince: expect.any(Number) as number,
           state: 'active',
           heldTasks: [],
+          otherLimits: [],
         },
       ],
     })
@@ -392,6 +393,37 @@ describe('doctor', () => {
     })
     expect(again.code).toBe(0)
   })
+})
+
+test('tables that were changed are a problem for doctor, and migrate --check says what to do', async () => {
+  const place = await workplace()
+  await stock(place)
+  const asMade = await place.run(['migrate', '--check'])
+  const database = new DatabaseSync(place.path('flowfabric.db'))
+  database.exec('alter table queue drop column class; alter table queue add column colour text')
+  database.close()
+
+  const doctor = await place.run(['doctor', '--json'])
+  const text = await place.run(['migrate', '--check'])
+  const document = await place.run(['migrate', '--check', '--json'])
+  const contradictory = await place.run(['migrate', '--check', '--dry-run'])
+
+  expect(asMade).toMatchObject({ code: 0, stderr: '' })
+  expect(asMade.stdout).toMatch(/^The tables are those that the migrations make, up to schema version \d+\.\n$/)
+  expect(doctor.code).toBe(1)
+  const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; verdict: string; text: string }[] }
+  expect(findings.find(({ check }) => check === 'tables')).toMatchObject({
+    verdict: 'problem',
+    text: expect.stringContaining('missing column queue.class, unexpected column queue.colour') as unknown,
+  })
+  expect(text.code).toBe(1)
+  expect(text.stdout).toContain(
+    'missing column queue.class\n  expected: text not null\n  Restore the store from a backup',
+  )
+  expect(text.stdout).toContain('unexpected column queue.colour\n  found:    text\n  Drop it: it can make writes fail.')
+  expect(document.code).toBe(1)
+  expect(JSON.parse(document.stdout)).toMatchObject({ kind: 'different', differences: { length: 2 } })
+  expect(contradictory.code).toBe(2)
 })
 
 describe('an execution that does not exist', () => {

@@ -89,6 +89,24 @@ describe('migrate on a PostgreSQL database', () => {
     expect((await place.run(['migrate', location], { env })).stdout).toContain('no migration is needed')
   })
 
+  test('with --check compares the tables, and exits with 1 if they differ', async () => {
+    const place = await workplace()
+    const location = locationFor('owner', 'compared')
+    const check = ['migrate', location, '--check']
+
+    const absent = await place.run(check, { env })
+    await place.run(['migrate', location], { env })
+    const made = await place.run(check, { env })
+    await asOwner('drop index compared.inbox_pending')
+    const changed = await place.run(check, { env })
+
+    expect([absent.code, made.code, changed.code]).toEqual([0, 0, 1])
+    expect(absent.stdout).toContain('There is no store yet')
+    expect(made.stdout).toContain('The tables are those that the migrations make')
+    expect(changed.stdout).toMatch(/^missing index inbox\.inbox_pending\n {2}expected: USING btree/m)
+    for (const command of [absent, made, changed]) expectNoPassword(command)
+  })
+
   test('prepares a store for a role that may not create tables', async () => {
     const place = await workplace()
     const location = locationFor('program', 'granted')

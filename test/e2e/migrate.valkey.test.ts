@@ -7,7 +7,15 @@ import type { Server } from '../servers/server.ts'
 import { errorIn, workplace } from './workplace.ts'
 
 const REGISTER = 'flowfabric:{m}:libraries'
-const queue: Queue = { type: 'queue', id: 'main/greet', lane: 'main', class: 'greet', createdAt: 1, needs: undefined }
+const queue: Queue = {
+  type: 'queue',
+  id: 'main/greet',
+  lane: 'main',
+  class: 'greet',
+  createdAt: 1,
+  needs: undefined,
+  keeps: undefined,
+}
 
 let server: Server
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createFabric, task } from '../../src/index.ts'
 import type { ExecutionHandle, Fabric } from '../../src/index.ts'
+import { until } from '../servers/until.ts'
 import { workplace } from './workplace.ts'
 import type { Running, Workplace } from './workplace.ts'
 
@@ -15,7 +16,7 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PermanentError, createFabric, task } from 'flowfabric'
 
-const [build] = process.argv.slice(2)
+const [build, name] = process.argv.slice(2)
 const isNew = build === 'new'
 /** A schema without a library: it requires one of some fields. The new program still accepts old inputs. */
 const names = isNew ? ['box', 'width'] : ['width']
@@ -25,16 +26,16 @@ const input = { '~standard': { version: 1 as const, vendor: 'e2e', validate } }
 const versioned = task('versioned', { version: isNew ? 2 : 1 })
 const changed = task('changed', { input })
 
-const note = (line: string) => appendFileSync('steps.log', line + '\\n')
+const note = (line: string) => appendFileSync('steps.log', line + ' by ' + name + '\\n')
 
 async function work(_input: unknown, ctx: any): Promise<string> {
-  const step = async (name: string) => {
-    const answer = await ctx.step(name, async (s: any) => {
-      note(['run', ctx.executionId, name, build].join(' '))
+  const step = async (part: string) => {
+    const answer = await ctx.step(part, async (s: any) => {
+      note(['run', ctx.executionId, part, build].join(' '))
       await sleep(20, undefined, { signal: s.signal })
       return build
     })
-    note(['recorded', ctx.executionId, name, answer].join(' '))
+    note(['recorded', ctx.executionId, part, answer].join(' '))
     return answer
   }
   try {
@@ -62,6 +63,7 @@ const SUBMIT_EVERY_MS = 60
 const OLD_SUBMIT_COUNT = 20
 /** How long the fleet works before each replacement of a worker. */
 const REPLACE_EVERY_MS = 1_500
+const LIMIT_MS = 60_000
 
 export function testRollingDeploy(env: () => Readonly<Record<string, string>>): void {
   test('a rolling deploy under load fails nothing, and runs nothing again that was recorded', async () => {
@@ -70,13 +72,14 @@ export function testRollingDeploy(env: () => Readonly<Record<string, string>>): 
     await place.write('worker.ts', WORKER)
     const { FLOWFABRIC_STORE: store = `sqlite:${place.path('flowfabric.db')}` } = env()
     await using fabric = await createFabric(store)
-    const start = (build: string) => startWorker(place, build, env())
-    const fleet = await Promise.all(Array.from({ length: WORKER_COUNT }, () => start('old')))
+    const start = (build: string, name: string) => startWorker(place, [build, name], env())
+    const names = Array.from({ length: WORKER_COUNT }, (_, number) => `old-${number}`)
+    const fleet = await Promise.all(names.map((name) => start('old', name)))
 
     const deployed = new AbortController()
     const [executions] = await Promise.all([
       submitUntil(deployed.signal, fabric),
-      replace(fleet, start).finally(() => deployed.abort()),
+      replace(fleet, start, (number) => untilBetweenSteps(place, `old-${number}`)).finally(() => deployed.abort()),
     ])
     const ends = await Promise.all(executions.map((execution) => execution.wait()))
 
@@ -86,13 +89,16 @@ export function testRollingDeploy(env: () => Readonly<Record<string, string>>): 
     expect(ends.filter(({ failureCount, reclaimCount }) => failureCount + reclaimCount > 0)).toEqual([])
     for (const { result } of ends) expect(result).toMatch(/^(old|new) (old|new)$/)
     expect(ends.some(({ result }) => result === 'old new')).toBe(true)
-    const lines = (await readFile(place.path('steps.log'), 'utf8')).trim().split('\n')
-    expect(runsAfterRecord(lines)).toEqual([])
+    expect(runsAfterRecord(await linesOf(place))).toEqual([])
   })
 }
 
-async function startWorker(place: Workplace, build: string, env: Readonly<Record<string, string>>): Promise<Running> {
-  const worker = place.startNode(['worker.ts', build], { env })
+async function startWorker(
+  place: Workplace,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const worker = place.startNode(['worker.ts', ...args], { env })
   await worker.prints(/working/)
   return worker
 }
@@ -117,14 +123,33 @@ function isCompatible(number: number): boolean {
   return number % 4 === 1
 }
 
-/** Starts a new worker, then stops an old one, one after the other. */
-async function replace(fleet: readonly Running[], start: (build: string) => Promise<Running>): Promise<void> {
-  for (const worker of fleet) {
+/** Starts a new worker, then stops an old one while it is in the middle of an execution, one after the other. */
+async function replace(
+  fleet: readonly Running[],
+  start: (build: string, name: string) => Promise<Running>,
+  untilInTheMiddle: (number: number) => Promise<void>,
+): Promise<void> {
+  for (const [number, worker] of fleet.entries()) {
     await sleep(REPLACE_EVERY_MS)
-    await start('new')
+    await start('new', `new-${number}`)
+    await untilInTheMiddle(number)
     const { code } = await worker.endBy('SIGTERM')
     expect(code).toBe(0)
   }
+}
+
+/** Waits until a worker has just recorded the first step of an execution, so that another one has to take the second. */
+async function untilBetweenSteps(place: Workplace, name: string): Promise<void> {
+  const countFirst = async (): Promise<number> =>
+    (await linesOf(place)).filter((line) => line.startsWith('recorded ') && line.endsWith(` first old by ${name}`))
+      .length
+  const before = await countFirst()
+  await until(`${name} records a first step`, LIMIT_MS, async () => ((await countFirst()) > before ? true : undefined))
+}
+
+/** The lines of steps. The file exists once a step has run. */
+async function linesOf(place: Workplace): Promise<string[]> {
+  return place.has('steps.log') ? (await readFile(place.path('steps.log'), 'utf8')).trim().split('\n') : []
 }
 
 /** The lines of runs of a step that was recorded before. */

@@ -34,6 +34,10 @@ describe('flowfabric server', () => {
       (await post(`${url}/v1/executions`, { task: 'greet', input: { name: 'Ada' }, id: 'greet:ada' })).status,
     ).toBe(201)
     expect(await place.json('show', 'greet:ada')).toMatchObject({ task: 'greet', state: 'waiting' })
+    const why = { reason: 'the customer left', by: 'ada' }
+    expect((await post(`${url}/v1/executions/greet:ada/cancel`, why)).status).toBe(200)
+    expect(await place.json('audit', '--by', 'ada')).toMatchObject({ items: [{ action: 'cancelExecution', ...why }] })
+    expect((await place.run(['audit'])).stdout).toMatch(/ ada .* cancelExecution +greet:ada +done .*the customer left/)
 
     const { code, stdout } = await server.endBy('SIGTERM')
     expect([code, stdout.trim().split('\n').at(-1)]).toEqual([0, '{"kind":"stopped"}'])

@@ -15,7 +15,7 @@ import { COMPILE_CACHE } from '../compile-cache.ts'
 export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
 /** The longest that a command, or the wait for a line, may take. */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 60_000
 
 export interface Ended {
   readonly code: number | null
@@ -26,8 +26,12 @@ export interface Ended {
 
 export interface StartOptions {
   readonly stdin?: string
+  /** Leaves the standard input open, for `type`. */
+  readonly isStdinOpen?: boolean
   readonly env?: Readonly<Record<string, string>>
   readonly nodeOptions?: readonly string[]
+  /** The working directory, if it is not the folder itself. */
+  readonly cwd?: string
 }
 
 /** A running command. */
@@ -38,13 +42,14 @@ export class Running {
   stdout = ''
   stderr = ''
 
-  constructor(child: ChildProcess, stdin: string) {
+  /** `stdin` is all of the standard input; undefined leaves it open. */
+  constructor(child: ChildProcess, stdin: string | undefined) {
     this.#child = child
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#take('stdout', text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#take('stderr', text))
     // A command that exits before it has read its input closes the pipe.
     child.stdin?.on('error', () => undefined)
-    child.stdin?.end(stdin)
+    if (stdin !== undefined) child.stdin?.end(stdin)
     this.#ended = once(child, 'close').then(([code, signal]) => ({
       code: code as number | null,
       signal: signal as NodeJS.Signals | null,
@@ -56,6 +61,11 @@ export class Running {
 
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Writes to the standard input, as keys that are pressed. */
+  type(text: string): void {
+    this.#child.stdin?.write(text)
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -134,10 +144,14 @@ export class Workplace {
   }
 
   startNode(args: readonly string[], options: StartOptions = {}): Running {
+    return this.startProgram(process.execPath, args, options)
+  }
+
+  startProgram(program: string, args: readonly string[], options: StartOptions = {}): Running {
     const { PATH = '' } = process.env
     const env = { PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env }
-    const child = spawn(process.execPath, args, { cwd: this.folder, env })
-    const running = new Running(child, options.stdin ?? '')
+    const child = spawn(program, args, { cwd: options.cwd ?? this.folder, env })
+    const running = new Running(child, options.isStdinOpen === true ? undefined : (options.stdin ?? ''))
     this.#started.push(running)
     return running
   }

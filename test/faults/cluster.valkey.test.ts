@@ -8,19 +8,19 @@ import { Fleet } from '../crash/fleet.ts'
 import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
 import type { Cluster } from '../servers/cluster.ts'
 import type { Server } from '../servers/server.ts'
-import { startCluster } from '../servers/start-cluster.ts'
+import { CALM_NODE_TIMEOUT_MS, QUICK_NODE_TIMEOUT_MS, startCluster } from '../servers/start-cluster.ts'
 import { until } from '../servers/until.ts'
-import { Load } from './load.ts'
+import { Load, SHORT_LEASE_MS } from './load.ts'
 import { Sleeper } from './sleeper.ts'
 import { RECOVERY_LIMIT_MS, WAKE_LIMIT_MS, judge, say } from './verdict.ts'
 
 /** Enough that every primary has several. */
 const PARTITIONS = 12
-const TAKE_OVER_LIMIT_MS = 30_000
+const TAKE_OVER_LIMIT_MS = 60_000
 /** A reply travels, and this process may be slow to take note of it. */
 const NOTICE_MS = 500
 /** How long a slot is held half-way: longer than a lease. */
-const HALFWAY_MS = 1_500
+const HALFWAY_MS = SHORT_LEASE_MS + 500
 const MOVES = 3
 
 let cluster: Cluster
@@ -83,6 +83,7 @@ test('a primary hands over to its replica under load, and nothing acknowledged i
 // often nothing; here for certain something, because the replica is cut off first.
 test('a primary is killed while its replica is cut off, and what is lost is only what the replica could not receive', async () => {
   const location = storeNamed('killed')
+  await cluster.setNodeTimeout(QUICK_NODE_TIMEOUT_MS)
   await using load = await Load.start(location)
   await using sleeper = await Sleeper.start(location, load.ledger)
   const primary = await anyPrimary()
@@ -124,6 +125,7 @@ test('a primary is killed while its replica is cut off, and what is lost is only
   expect(wakeMs).toBeLessThan(WAKE_LIMIT_MS)
   await primary.restart()
   await cluster.untilSettled()
+  await cluster.setNodeTimeout(CALM_NODE_TIMEOUT_MS)
 })
 
 test('slots are moved under load, and no call runs while a partition is in two places', async () => {

@@ -11,7 +11,7 @@ import { CLIENT_GONE, unexplainedLines } from './server-log.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
 const CUTS = 40
-const CUT_LIMIT_MS = 10_000
+const CUT_LIMIT_MS = 60_000
 const PARTITION = executionPartition(0)
 
 /** The commit of a transaction that writes: one that only reads begins in the same breath. */

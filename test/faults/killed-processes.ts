@@ -25,9 +25,10 @@ const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.rand
 const BETWEEN_KILLS = 15
 /** Kills of workers beyond those of the plan, until one of them held a lease. */
 const EXTRA_KILLS_MAX = 20
-const PROGRESS_LIMIT_MS = 30_000
-const PROBE_LIMIT_MS = 15_000
-const LEASE_MS = 1_000
+const PROGRESS_LIMIT_MS = 90_000
+const PROBE_LIMIT_MS = 60_000
+/** Short, so that what a killed worker held comes back soon, and long enough for workers that share a core. */
+export const LEASE_MS = 2_000
 const SUBMITS_PER_SECOND = 60
 
 /** The answers to a caller that has lost its lease. */

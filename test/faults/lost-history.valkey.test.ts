@@ -8,7 +8,7 @@ import { Follower } from './follower.ts'
 import { say } from './verdict.ts'
 
 const FORGOTTEN = 20
-const ANSWER_LIMIT_MS = 10_000
+const ANSWER_LIMIT_MS = 60_000
 
 const early = task<string, string>('early')
 

@@ -8,7 +8,14 @@ import type { Member, MemberPlan } from '../crash/fleet.ts'
 import { startPostgres } from '../servers/postgres-server.ts'
 import type { PostgresServer } from '../servers/postgres-server.ts'
 import { until } from '../servers/until.ts'
-import { judgeSite, killProcesses, newFleet, seeAllPartitions, untilAcknowledged } from './killed-processes.ts'
+import {
+  LEASE_MS,
+  judgeSite,
+  killProcesses,
+  newFleet,
+  seeAllPartitions,
+  untilAcknowledged,
+} from './killed-processes.ts'
 import { CLIENT_GONE, IDLE, unexplainedLines } from './server-log.ts'
 import { ServerSite } from './server-site.ts'
 import { RECOVERY_LIMIT_MS, say } from './verdict.ts'
@@ -16,9 +23,8 @@ import { RECOVERY_LIMIT_MS, say } from './verdict.ts'
 const KILLS = 12
 /** Of each process. */
 const KILLS_IN_TRANSACTION = 3
-const LEASE_MS = 1_000
 const SUBMITS_PER_SECOND = 60
-const CATCH_LIMIT_MS = 30_000
+const CATCH_LIMIT_MS = 90_000
 /** What was sent before a process was halted is done by then. */
 const SETTLED_MS = 40
 

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startPostgres } from '../servers/postgres-server.ts'
 import type { PostgresServer } from '../servers/postgres-server.ts'
-import { Load } from './load.ts'
+import { Load, SHORT_LEASE_MS } from './load.ts'
 import { AWAY, CLIENT_GONE, CRASHED, ENDED, unexplainedLines } from './server-log.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
 /** Longer than a lease lasts. */
-const OUTAGE_MS = 1_500
+const OUTAGE_MS = SHORT_LEASE_MS + 500
 
 interface Blow {
   readonly name: string

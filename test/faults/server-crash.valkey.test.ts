@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { startServer } from '../servers/server.ts'
-import { Load } from './load.ts'
+import { Load, SHORT_LEASE_MS } from './load.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
 /** How long the server stays down each time: not at all, and for longer than a lease lasts. */
-const OUTAGES_MS = [0, 1_500]
+const OUTAGES_MS = [0, SHORT_LEASE_MS + 500]
 
 /**
  * A server that syncs its file every second writes to it before it answers, so that its own sudden end loses nothing,

@@ -10,6 +10,8 @@ export const CLIENT_GONE = /connection to client lost|unexpected EOF|Connection 
 /** A connection, or the whole server, was ended. */
 export const ENDED =
   /terminating connection due to (administrator command|unexpected postmaster exit)|canceling authentication/
+/** A connection that was to be ended had ended by itself since the list of connections was made. */
+export const ALREADY_ENDED = /WARNING: {2}PID \d+ is not a PostgreSQL backend process/
 export const AWAY = /the database system is (starting up|shutting down|in recovery mode|not yet accepting connections)/
 /** What was still under way is taken back, because one process of the server has died. */
 export const CRASHED = /terminating connection because of crash of another server process/

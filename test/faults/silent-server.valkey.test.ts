@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { executionPartition } from '../../src/stores/store.ts'
 import { startServer } from '../servers/server.ts'
-import { Load, submitCall } from './load.ts'
+import { Load, SHORT_LEASE_MS, submitCall } from './load.ts'
 import { startRelay } from './relay.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
 /** Short, so that calls run out of time again and again while the server does not answer. */
 const REQUEST_TIMEOUT_MS = 500
 /** Longer than a lease, and than several calls. */
-const HALT_MS = 3_000
+const HALT_MS = SHORT_LEASE_MS + 1_000
 const PARTITION = executionPartition(0)
 
 test('a server that halts for longer than a call takes does everything once when it resumes', async () => {

@@ -22,7 +22,7 @@ const STOPS = 2 * stoppingPoints.length
 /** A lock lasts for 250 ms at least: shorter stops find it still held, longer ones find it gone. */
 const STOP_MIN_MS = 100
 const STOP_MAX_MS = 800
-const STOP_LIMIT_MS = 10_000
+const STOP_LIMIT_MS = 60_000
 const TELL_AGAIN_MS = 500
 /** The shortest that there is; renewed when a third of it is over. */
 const LEASE_MS = 1_000
@@ -31,6 +31,27 @@ const WORK_COUNT = 20
 const SUBMIT_EVERY_MS = 100
 /** A machine that stands still for longer loses leases by itself. */
 const STALL_MAX_MS = 300
+const PING_EVERY_MS = 20
+
+/** Measures the slowest answer of the server, which answers at once unless it is short of a core. */
+function watchAnswers(target: Target): () => Promise<number> {
+  let [slowestMs, isOver] = [0, false as boolean]
+  const watching = (async () => {
+    while (!isOver) {
+      const askedAt = performance.now()
+      await target.callEach('PING')
+      slowestMs = Math.max(slowestMs, performance.now() - askedAt)
+      await sleep(PING_EVERY_MS)
+    }
+  })()
+  // A test that failed before may have ended its server.
+  watching.catch(() => undefined)
+  return async () => {
+    isOver = true
+    await watching
+    return slowestMs
+  }
+}
 
 test('a process that stops at each point of a locked run costs no other process a lease', async () => {
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
@@ -57,6 +78,7 @@ test('a process that stops at each point of a locked run costs no other process 
   await fleet.untilReady()
   const delay = monitorEventLoopDelay({ resolution: 5 })
   delay.enable()
+  const slowestAnswer = watchAnswers(target)
 
   for (let stops = 1; stops <= STOPS; stops++) {
     let toldAt = performance.now()
@@ -72,6 +94,7 @@ test('a process that stops at each point of a locked run costs no other process 
     stopping.goOn()
   }
   delay.disable()
+  const slowestMs = await slowestAnswer()
   submitting.abort()
   await submitted
   const ended = fleet.stop('stopping')
@@ -85,7 +108,7 @@ test('a process that stops at each point of a locked run costs no other process 
   expect(site.stopsOf('stopping').map(({ point }) => point)).toEqual(expect.arrayContaining([...stoppingPoints]))
   const lost = dump.events.filter(({ type }) => type === 'lease_expired').length
   const completed = dump.events.filter(({ type, outcome }) => type === 'execution_ended' && outcome === 'completed')
-  const stallMs = Math.round(delay.max / 1_000_000)
+  const stallMs = Math.round(Math.max(delay.max / 1_000_000, slowestMs))
   say('process stopped', { stops: STOPS, completed: completed.length, lost, 'stalled for ms': stallMs })
   expect(completed.length).toBeGreaterThan(0)
   if (stallMs < STALL_MAX_MS) expect(lost).toBe(0)

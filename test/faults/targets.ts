@@ -1,7 +1,7 @@
 /** Servers for one test, which may disconnect every client of them and remove every function. */
 import { startServer } from '../servers/server.ts'
 import type { Server } from '../servers/server.ts'
-import { CALM_NODE_TIMEOUT_MS, startCluster } from '../servers/start-cluster.ts'
+import { startCluster } from '../servers/start-cluster.ts'
 
 export type TargetName = 'valkey' | 'redis' | 'cluster'
 
@@ -24,7 +24,7 @@ export class Target implements AsyncDisposable {
       const server = await startServer({ program: `${name}-server` })
       return new Target(server.location, [server], () => server.stop())
     }
-    const cluster = await startCluster({ nodeTimeoutMs: CALM_NODE_TIMEOUT_MS })
+    const cluster = await startCluster()
     return new Target(cluster.location, await cluster.primaries(), () => cluster.stop())
   }
 

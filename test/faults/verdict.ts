@@ -12,11 +12,11 @@ import type { Load } from './load.ts'
 
 /** Generous: a machine that is busy with other things still makes it. */
 export const RECOVERY_LIMIT_MS = 15_000
-/** What is woken starts at once; this is what a busy machine may make of it. */
+/** What is woken starts at once; this is what a busy machine may make of it. Nothing else starts the work of a sleeper. */
 export const WAKE_LIMIT_MS = 2_000
 /** How long everything may take to end once nothing more is submitted. */
-const END_LIMIT_MS = 40_000
-const FOLLOW_LIMIT_MS = 5_000
+const END_LIMIT_MS = 90_000
+const FOLLOW_LIMIT_MS = 30_000
 const ENDED = ['completed', 'failed', 'cancelled', 'expired']
 
 export interface Verdict {

@@ -1,26 +1,17 @@
 /** Who may do what: roles, namespaces, tokens, browsers. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { KeyRing } from '../../src/client/index.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
-import { createHandler } from '../../src/server/handler.ts'
+import { createHandler, isAct } from '../../src/server/handler.ts'
 import type { HttpHandler } from '../../src/server/handler.ts'
 import { bearerToken } from '../../src/server/auth/authenticator.ts'
-import { auditFile, checkAuditFile } from '../../src/server/auth/audit.ts'
-import type { AuditEntry } from '../../src/server/auth/audit.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import { roles } from '../../src/server/auth/principal.ts'
 import { api } from '../../src/server/resources/api.ts'
 import type { AnyRoute } from '../../src/server/routes/route.ts'
 import { startServer } from '../../src/server/node/start-server.ts'
-import { byRole, read, served, startServed, stopServed } from './served.ts'
+import { bearer, byRole, read, routeOf, served, startServed, stopServed } from './served.ts'
 import { addition, work } from './story.ts'
-
-function bearer(token: string) {
-  return { authorization: `Bearer ${token}` }
-}
 
 /** Only the refusal of the caller is of interest: nothing exists, and bodies are empty. */
 async function statusFor(handler: HttpHandler, route: AnyRoute, token: string | undefined): Promise<number> {
@@ -32,10 +23,20 @@ async function statusFor(handler: HttpHandler, route: AnyRoute, token: string | 
 }
 
 test('each role may call exactly the routes that it includes', async () => {
-  const fabric = await createFabric('memory:', { log: 'silent' })
+  const fabric = await createFabric('memory:', { log: 'silent', allNamespaces: true })
   await using found = createHandler(fabric, { authenticate: byRole })
   onTestFinished(() => fabric.close())
-  for (const route of api as readonly AnyRoute[]) {
+  const described = await found(new Request('http://localhost/v1/openapi.json'))
+  const { paths } = (await described.json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
+  }
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => {
+      return { ...routeOf(operationId), path, method: method.toUpperCase() as AnyRoute['method'] }
+    }),
+  )
+  expect(routes.map(({ name }) => name).toSorted()).toEqual(api.map(({ name }) => name).toSorted())
+  for (const route of routes) {
     const { access, scope, name } = route
     if (access === 'public' || access === 'token') {
       const status = await statusFor(found, route, undefined)
@@ -47,9 +48,18 @@ test('each role may call exactly the routes that it includes', async () => {
     for (const role of roles) {
       const isPermitted = roles.indexOf(role) >= roles.indexOf(access)
       expect([name, role, (await statusFor(found, route, role)) !== 403]).toEqual([name, role, isPermitted])
-      const isBound = isPermitted && scope === 'namespace'
+      const isBound = isPermitted && scope !== 'store'
       expect([name, role, (await statusFor(found, route, `${role}-acme`)) !== 403]).toEqual([name, role, isBound])
     }
+  }
+})
+
+test('each change of an operator may say who asks for it and why', () => {
+  const given = { reason: 'the customer left', by: 'ada' }
+  for (const route of api.filter((each) => isAct(each))) {
+    const refused = route.body?.safeParse(given).error?.issues ?? []
+    const unknown = refused.filter(({ code }) => code === 'unrecognized_keys')
+    expect([route.name, route.body !== undefined, unknown]).toEqual([route.name, true, []])
   }
 })
 
@@ -74,6 +84,13 @@ test('a credential that is bound to a namespace reaches nothing else', async () 
   expect((await found.ok('listExecutions', { ...admin, query: { namespace: 'acme' } }))['items']).toHaveLength(1)
   expect(await found.ok('describeExecution', { ...admin, params: { id } })).toMatchObject({ namespace: 'acme' })
 
+  const lane = { params: { lane: 'slow' } }
+  await found.ok('limitLane', { ...admin, ...lane, body: { concurrency: 7, namespace: 'acme' } })
+  expect((await found.ok('listLanes', { ...admin, query: { lane: 'slow' } }))['items']).toMatchObject([
+    { otherLimits: [{ namespace: 'acme', concurrency: 7 }] },
+  ])
+  await found.ok('unlimitLane', { ...admin, ...lane, query: { namespace: 'acme' } })
+
   await work(found.fabric)
   await found.ok('defineBudget', { ...admin, params: { budget: 'company' }, body: {} })
   const bought = { task: 'buy', id: 'bought:1', budgets: [{ budget: 'company' }] }
@@ -81,6 +98,20 @@ test('a credential that is bound to a namespace reaches nothing else', async () 
   await found.ok('getResult', { ...acme, ...spender, query: { wait: '20s' } })
   expect((await found.ok('listSpending', { ...acme, ...spender }))['items']).toHaveLength(1)
   expect((await found.ok('listSpending', { ...other, ...spender }))['items']).toEqual([])
+})
+
+test('a credential of a namespace that the server does not serve learns who it is, and reaches nothing', async () => {
+  const found = await served({ authenticate: byRole })
+  const headers = bearer('operator-acme')
+  expect(await found.ok('getSession', { headers })).toMatchObject({ role: 'operator', namespace: 'acme' })
+  const { status, body } = await found.call('listExecutions', { headers })
+  expect([status, body['code'], body['detail']]).toEqual([
+    403,
+    'forbidden',
+    expect.stringContaining("bound to the namespace 'acme', and this server serves 'default' only"),
+  ])
+  const elsewhere = { headers: bearer('operator'), query: { namespace: 'acme' } }
+  expect(await found.refusal('listExecutions', elsewhere)).toEqual([400, 'invalid_input'])
 })
 
 test('a change is recorded for its credential, and only operators may name another', async () => {
@@ -164,7 +195,7 @@ test('a server that redacts withholds the values of users from viewers only', as
   expect(await found.ok('describeExecution', { ...operator, params })).toHaveProperty('inputDigest')
   expect(seen[0]).toMatchObject({ outcome: 'completed', valuesWithheld: true })
   expect(seen[1]).toMatchObject({ state: 'completed', valuesWithheld: true })
-  for (const name of ['listFrames', 'followFrames', 'getSummary', 'followSummary'] as const) {
+  for (const name of ['listFrames', 'followFrames', 'getSummary', 'followSummary', 'listLogs', 'followLogs'] as const) {
     expect([name, ...(await found.refusal(name, { ...viewer, params }))]).toEqual([name, 403, 'forbidden'])
   }
   for (const name of ['listSteps', 'listSignals'] as const) {
@@ -176,38 +207,22 @@ test('a server that redacts withholds the values of users from viewers only', as
   expect(await found.ok('getFlowResult', { ...operator, ...sum })).toMatchObject({ results: { sum: 3 } })
 })
 
-test('each action of an operator leaves an audit entry with who and why, also if it is refused', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-audit-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  const file = path.join(folder, 'audit.jsonl')
-  const found = await served({ authenticate: byRole, audit: auditFile(file), fabric: { allNamespaces: true } })
-  const entries = async () =>
-    (await readFile(file, 'utf8'))
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as AuditEntry)
-  await found.ok('submitExecution', { headers: bearer('worker'), body: { task: 'greet', id: 'a', input: 'secret' } })
-  const cancel = { params: { id: 'a' }, body: { reason: 'the customer left', by: 'ada' } }
-  await found.refusal('cancelExecution', { ...cancel, headers: bearer('viewer') })
-  await found.ok('cancelExecution', { ...cancel, headers: bearer('operator') })
-  await found.refusal('cancelExecution', { ...cancel, params: { id: 'b' }, headers: bearer('operator-acme') })
-  await found.ok('pauseLane', { params: { lane: 'slow' }, headers: { ...bearer('admin'), 'x-request-id': 'req-7' } })
-
-  expect(await entries()).toMatchObject([
-    { credential: 'viewer', role: 'viewer', action: 'cancelExecution', status: 403, code: 'forbidden' },
-    {
-      credential: 'operator',
-      by: 'ada',
-      reason: 'the customer left',
-      action: 'cancelExecution',
-      target: { id: 'a' },
-      status: 200,
-    },
-    { credential: 'operator', namespace: 'acme', target: { id: 'b' }, status: 404, code: 'execution_not_found' },
-    { credential: 'admin', role: 'admin', action: 'pauseLane', target: { lane: 'slow' }, requestId: 'req-7' },
-  ])
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
-  await expect(checkAuditFile(path.join(file, 'below'))).rejects.toMatchObject({ code: 'invalid_configuration' })
+test('only those who define webhooks see more than the origin of their URLs', async () => {
+  const found = await served({ authenticate: byRole, fabric: { keys: KeyRing.begin(Date.now()) } })
+  const params = { webhook: 'crm' }
+  const url = 'https://crm.example.com:8443/hooks/secret?key=secret'
+  expect(await found.ok('defineWebhook', { params, body: { url }, headers: bearer('admin') })).toMatchObject({ url })
+  expect(await found.ok('describeWebhook', { params, headers: bearer('admin') })).toMatchObject({ url })
+  for (const role of ['viewer', 'operator']) {
+    const origin = { url: 'https://crm.example.com:8443' }
+    const headers = bearer(role)
+    expect(await found.ok('describeWebhook', { params, headers })).toMatchObject(origin)
+    expect(await found.ok('listWebhooks', { headers })).toMatchObject({ items: [origin] })
+  }
+  for (const name of ['disableWebhook', 'enableWebhook'] as const) {
+    const answer = await found.ok(name, { params, headers: bearer('operator') })
+    expect(JSON.stringify(answer)).not.toContain('secret?')
+  }
 })
 
 test('an address that sends many invalid credentials is refused for a while, also with valid ones', async () => {

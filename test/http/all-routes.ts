@@ -1,11 +1,13 @@
 /** One story that calls every route with success. It runs on every store. */
 import { expect } from 'vitest'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { until } from '../servers/until.ts'
 import type { Asked, Message, RouteName, Served } from './served.ts'
 import { messages, read } from './served.ts'
+import { graphs, keys, remoteMembers, remoteSpending, remoteUndo, remoteWaits } from './remote-routes.ts'
 import { addition, work } from './story.ts'
 
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -67,6 +69,24 @@ async function executions(served: Served): Promise<void> {
   await untilState(served, 'describeExecution', String(waiting['id']), 'completed')
 }
 
+async function bulk(served: Served): Promise<void> {
+  const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
+  await ok('submitExecution', { body: { task: 'greet', input: 1, delay: '1h', tags: { batch: '7' } } })
+  await ok('submitExecution', { body: { task: 'greet', input: 2, delay: '1h', tags: { batch: '7' } } })
+  const filter = { tags: { batch: '7' } }
+  const activity = await ok('getActivity', { query: { window: '1h', buckets: 6, examine: 500 } })
+  expect(activity).toMatchObject({ start: { p50: expect.any(Number) as number } })
+  expect(activity['buckets']).toHaveLength(6)
+  expect(await ok('previewBulk', { body: { filter } })).toMatchObject({ count: 2, isMore: false })
+  const changes = [{ kind: 'priority', priority: 7 }, { kind: 'cancel', reason: 'outdated' }, { kind: 'delete' }]
+  for (const action of changes) {
+    const { id } = await ok('startBulk', { body: { filter, action, perSecond: 1_000 } })
+    const done = await untilState(served, 'describeBulk', String(id), 'completed')
+    expect(done).toMatchObject({ outcome: { examined: 2, changed: 2, refused: {}, isCut: false } })
+  }
+  expect(await ok('previewBulk', { body: { filter } })).toMatchObject({ count: 0 })
+}
+
 async function acts(served: Served): Promise<void> {
   const ok = (name: RouteName, asked?: Asked) => served.ok(name, asked)
   await ok('submitExecution', { body: { task: 'endless', id: 'endless:1' } })
@@ -84,6 +104,7 @@ async function waits(served: Served): Promise<void> {
   const id = 'review:1'
   await ok('submitExecution', { body: { task: 'review', id } })
   await untilState(served, 'describeExecution', id, 'suspended')
+  expect(await ok('listForms', { query: { task: 'review' } })).toEqual({ items: [] })
   expect(itemsOf(await ok('listWaitpoints'))).toContainEqual(expect.objectContaining({ key: 'review' }))
   expect(itemsOf(await ok('listExecutionWaitpoints', { params: { id } }))).toHaveLength(1)
   const steps = await ok('listSteps', { params: { id }, query: { values: true, limit: 2 } })
@@ -168,9 +189,12 @@ async function narrated(served: Served): Promise<void> {
   expect(rest.map(({ value }) => value)).toEqual(['two', 'three'])
   expect(await ok('getSummary', { params })).toMatchObject({ summary: { document: { stage: 'writing' } } })
 
-  const [frames, summaries] = await Promise.all([
+  const drafted = { level: 'warn', message: 'drafted', step: 'draft', fields: { words: 3 }, sequence: 1 }
+  expect(itemsOf(await ok('listLogs', { params, query: { limit: 1 } }))).toMatchObject([drafted])
+  const [frames, summaries, logs] = await Promise.all([
     fetch(served.urlOf('followFrames', { params, query: { cursor: String(rest.at(-1)?.['cursor']) } })),
     fetch(served.urlOf('followSummary', { params })),
+    fetch(served.urlOf('followLogs', { params, query: { level: 'info' } })),
   ])
   await ok('sendSignal', { params, body: { name: 'more' } })
   const collected = async (response: Response) => {
@@ -178,9 +202,13 @@ async function narrated(served: Served): Promise<void> {
     for await (const message of messages(response)) if (message.id !== undefined) found.push(message)
     return found
   }
-  const [written, documents] = await Promise.all([collected(frames), collected(summaries)])
+  const [written, documents, lines] = await Promise.all([collected(frames), collected(summaries), collected(logs)])
   expect(written.map(({ event }) => event)).toEqual(['frame'])
   expect(written[0]?.data).toMatchObject({ value: { word: 'four' }, sequence: 4 })
+  expect(lines.map(({ event, data }) => [event, (data as { message?: string }).message])).toEqual([
+    ['line', 'drafted'],
+    ['line', 'finished'],
+  ])
   expect(documents.at(-1)?.data).toMatchObject({ document: { stage: 'done' } })
   const { token } = await ok('issueReadToken', { params, body: { expires: '5m' } })
   expect(await ok('getResult', { params, headers: { authorization: `Bearer ${String(token)}` } })).toMatchObject({
@@ -189,6 +217,7 @@ async function narrated(served: Served): Promise<void> {
   for (const [name, seen] of [
     ['followFrames', written],
     ['followSummary', documents],
+    ['followLogs', lines],
   ] as const) {
     const headers = { 'last-event-id': seen.at(-1)?.id ?? '' }
     expect((await fetch(served.urlOf(name, { params }), { headers })).status).toBe(204)
@@ -252,7 +281,11 @@ async function budgets(served: Served): Promise<void> {
 
   const spent = { spent: { tokens: 60 }, task: 'buy', budgets: { length: 2 } }
   expect(itemsOf(await ok('listSpending', { params }))).toMatchObject([spent])
+  await ok('defineBudget', { params: { budget: 'unused' }, body: { parent: 'company' } })
+  expect(await ok('deleteBudget', { params: { budget: 'unused' } })).toEqual({ kind: 'deleted' })
   const query = { key: 'acme' }
+  const costs = await ok('sumCosts', { params: company, query: { from: 0, examine: 100 } })
+  expect(costs).toMatchObject({ total: { count: 1, spent: { tokens: 60 } }, tasks: [{ task: 'buy' }], examined: 1 })
   expect(await ok('listCharges', { params: tenants, query })).toMatchObject({ items: [spent], periods: [] })
   const useOf = async (named: { readonly budget: string }, key: string) =>
     (await ok('describeBudget', { params: named, query: { key } }))['keys']
@@ -325,6 +358,16 @@ async function schedules(served: Served): Promise<void> {
     schedule: { state: 'active' },
   })
   expect(await ok('configureSchedule', { params, body })).toMatchObject({ kind: 'unchanged' })
+  const nodes = [
+    { name: 'build', task: 'greet', input: { all: true } },
+    { name: 'ship', task: 'greet', after: { nodes: ['build'] } },
+  ]
+  const weekly = { flow: { name: 'release', nodes, outcome: 'sinks' }, cron: '0 6 * * 1', retention: '7d' }
+  expect(await ok('configureSchedule', { params: { schedule: 'weekly' }, body: weekly })).toMatchObject({
+    kind: 'created',
+    schedule: { starts: 'flow', task: 'release' },
+  })
+  await ok('deleteSchedule', { params: { schedule: 'weekly' } })
   expect(itemsOf(await ok('listSchedules', { query: { limit: 10 } }))).toMatchObject([
     { name: 'nightly', lane: 'default' },
   ])
@@ -339,6 +382,14 @@ async function schedules(served: Served): Promise<void> {
   const result = await ok('getResult', { params: { id: String(first['id']) }, query: { wait: '20s' } })
   expect(result).toMatchObject({ outcome: 'completed', result: { greeted: { all: true } } })
   expect(await ok('resumeSchedule', { params })).toMatchObject({ state: 'active' })
+  const preview = await ok('previewTimes', { query: { cron: '0 4 * * *', timeZone: 'Europe/Berlin', next: 2 } })
+  expect(preview['items']).toHaveLength(2)
+  expect(await ok('retimeSchedule', { params, body: { cron: '0 4 * * *', reason: 'later' } })).toMatchObject({
+    cron: '0 4 * * *',
+    timeZone: 'UTC',
+    task: 'greet',
+    nextAt: expect.any(Number) as number,
+  })
   const days = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 0, 3) }
   const filled = await ok('backfillSchedule', { params, body: days })
   expect([filled['boundaryCount'], (filled['created'] as unknown[]).length]).toEqual([2, 2])
@@ -372,6 +423,11 @@ async function remote(served: Served): Promise<void> {
   })
   const frames = [{ name: 'token', value: 'x' }]
   expect(await ok('appendFrames', { params, body: { lease, append: 1, frames } })).toEqual({ kind: 'appended' })
+  const lines = [{ level: 'info', message: 'charged', step: 'charge', fields: { amount: 7 }, ageMs: 20 }]
+  expect(await ok('appendLogLines', { params, body: { lease, append: 1, lines } })).toEqual({ kind: 'appended' })
+  expect(itemsOf(await ok('listLogs', { params }))).toMatchObject([
+    { level: 'info', message: 'charged', step: 'charge', fields: { amount: 7 }, attempt: 1 },
+  ])
   expect(await ok('failExecution', { params, body: { lease, message: 'it broke' } })).toMatchObject({
     kind: 'retry_scheduled',
   })
@@ -408,8 +464,15 @@ async function fleet(served: Served): Promise<void> {
   expect(await ok('limitLane', { params, body: limited })).toMatchObject({
     limit: { concurrency: 2, rate: { count: 60, windowMs: 60_000 } },
   })
-  expect(await ok('unlimitLane', { params })).not.toHaveProperty('limit')
+  expect(await ok('unlimitLane', { params, query: { namespace: 'default' } })).not.toHaveProperty('limit')
   expect(itemsOf(await ok('listLanes', { query: { rates: true } })).map(({ lane }) => lane)).toContain('slow')
+
+  const known = { params: { id: 'remote-3' } }
+  const registration = { tasks: [{ name: 'remote' }], slots: 4, running: 1, host: 'elsewhere', pid: 12 }
+  expect(await ok('registerWorker', { ...known, body: registration })).toMatchObject({ kind: 'registered' })
+  const all = itemsOf(await ok('listWorkers'))
+  expect(all.find(({ instanceId }) => instanceId === 'remote-3')).toMatchObject({ slots: 4, running: 1 })
+  expect(await ok('unregisterWorker', known)).toEqual({ kind: 'unregistered' })
 
   const [worker] = itemsOf(await ok('listWorkers'))
   const id = String(worker?.['instanceId'])
@@ -426,7 +489,10 @@ async function system(served: Served): Promise<void> {
   await ok('signOut')
   expect(await ok('getVersion')).toMatchObject({ store: { level: 2 } })
   expect(itemsOf(await ok('listScanners')).length).toBeGreaterThan(5)
+  expect(itemsOf(await ok('listAudit', { query: { action: 'pauseSchedule', limit: 5 } }))).not.toEqual([])
   expect(await ok('getOpenApi')).toMatchObject({ openapi: '3.1.0' })
+  await served.fabric.limits.define('measured', { concurrency: 4 })
+  await using _consumer = await served.fabric.consume('measured', { families: ['executions'] }, () => undefined)
   const metrics = (await served.call('getMetrics')).text
   expect(metrics).toMatch(/^ff_executions_submitted_total\{task="greet",lane="[^"]+"\} [1-9]/m)
   expect(metrics).toMatch(/^ff_attempts_ended_total\{task="greet",lane="[^"]+",outcome="completed"\} [1-9]/m)
@@ -435,6 +501,9 @@ async function system(served: Served): Promise<void> {
   expect(metrics).toContain('ff_store_up 1\n')
   expect(metrics).toContain('ff_budget_spent{budget="company",dimension="tokens"} 60\n')
   expect(metrics).not.toContain('budget="tenants"')
+  expect(metrics).toMatch(/^ff_consumer_lag_events\{kind="consumer",namespace="default",consumer="measured"\} \d+$/m)
+  expect(metrics).toContain('ff_consumer_members{kind="consumer",namespace="default",consumer="measured"} 1\n')
+  expect(metrics).toContain('ff_limit_room{limit="measured"} 4\n')
   expect(metrics).toContain('ff_http_requests_total{method="POST",path="/v1/executions",status="201"} ')
   expect((await served.call('getDocs')).text).toContain('<code>POST /v1/executions</code>')
 }
@@ -467,6 +536,15 @@ async function streams(served: Served): Promise<void> {
   abort.abort()
 }
 
+async function operationPort(served: Served): Promise<void> {
+  expect(await served.ok('describePort')).toMatchObject({ versions: [1], settings: { indexedTags: ['plan'] } })
+  await using fabric = await createFabric(served.url, { log: 'silent' })
+  const handle = await fabric.submit(addition, { left: 20, right: 3 })
+  await handle.result()
+  expect((await fabric.flow(handle.id).describe()).state).toBe('completed')
+  for (const name of ['runOperations', 'followWakes']) served.succeeded.add(name)
+}
+
 /** Calls every route of the API with success. */
 export async function callEveryRoute(served: Served): Promise<void> {
   await work(served.fabric)
@@ -479,8 +557,17 @@ export async function callEveryRoute(served: Served): Promise<void> {
   await budgets(served)
   await schedules(served)
   await remote(served)
+  await remoteWaits(served)
+  await remoteSpending(served)
+  await remoteMembers(served)
+  await remoteUndo(served)
+  await graphs(served)
+  await keys(served)
   await subscribers(served)
   await streams(served)
+  await operationPort(served)
   await system(served)
   await fleet(served)
+  // Its worker would count among the others.
+  await bulk(served)
 }

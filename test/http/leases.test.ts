@@ -8,7 +8,7 @@ import { until } from '../servers/until.ts'
 import { byRole, served } from './served.ts'
 import type { Served } from './served.ts'
 
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 interface Item {
   readonly id: string
@@ -105,6 +105,41 @@ test('steps and frames outlive the attempt that has written them', async () => {
   expect(await found.ok('getResult', { params })).toMatchObject({ failure: { message: 'it broke again' } })
 })
 
+test('log lines are kept once and in order, also after the report, and not those of a former holder', async () => {
+  const found = await served()
+  await submit(found, 'a', { retry: { attempts: 2, backoff: { kind: 'fixed', delay: 0 } } })
+  const first = await claimOne(found)
+  const params = { id: first.id }
+  const lines = [
+    { level: 'info', message: 'dialling', ageMs: 500 },
+    { level: 'warn', message: 'no answer', step: 'call', fields: { tries: 3 } },
+  ]
+  const body = { lease: first.lease, append: 1, lines }
+  expect(await found.ok('appendLogLines', { params, body })).toEqual({ kind: 'appended' })
+  expect(await found.ok('appendLogLines', { params, body })).toEqual({ kind: 'already_appended' })
+  const skipped = { ...body, append: 3 }
+  expect(await found.refusal('appendLogLines', { params, body: skipped })).toEqual([400, 'invalid_input'])
+  const large = Array.from({ length: 100 }, () => ({ level: 'info', message: 'x'.repeat(3_500) }))
+  const tooLarge = { ...body, append: 2, lines: large }
+  expect(await found.refusal('appendLogLines', { params, body: tooLarge })).toEqual([400, 'invalid_input'])
+
+  await found.ok('failExecution', { params, body: { lease: first.lease, message: 'it broke' } })
+  const last = { lease: first.lease, append: 2, lines: [{ level: 'error', message: 'gave up' }] }
+  expect(await found.ok('appendLogLines', { params, body: last })).toEqual({ kind: 'appended' })
+  const second = await claimOne(found, { wait: '20s' })
+  expect(await found.refusal('appendLogLines', { params, body: { ...last, append: 3 } })).toEqual([409, 'stale_lease'])
+  await found.ok('appendLogLines', { params, body: { ...body, lease: second.lease, lines: lines.slice(0, 1) } })
+
+  const items = (await found.ok('listLogs', { params }))['items'] as { readonly message: string; readonly at: number }[]
+  expect(items).toMatchObject([
+    { level: 'info', message: 'dialling', attempt: 1 },
+    { level: 'warn', message: 'no answer', step: 'call', fields: { tries: 3 } },
+    { level: 'error', message: 'gave up' },
+    { level: 'info', message: 'dialling', attempt: 2 },
+  ])
+  expect(Number(items[1]?.at) - Number(items[0]?.at)).toBe(500)
+})
+
 test('a claim waits for work, and gives back what it claims for a worker that has left', async () => {
   const found = await served()
   const waiting = claim(found, { wait: '20s', count: 5 })
@@ -144,19 +179,69 @@ test('the holder of a lease learns of a cancel when it renews', async () => {
   })
 })
 
-test('work that needs more than a handler is left to workers that connect to the store', async () => {
+test('permits of a limit are taken with the claim, renewed with the lease and returned with its end', async () => {
+  const found = await served()
+  const limitParams = { params: { limit: 'smtp' } }
+  await found.ok('defineLimit', { ...limitParams, body: { concurrency: 1 } })
+  const use = { limits: [{ limit: 'smtp' }] }
+  for (const id of ['a', 'b', 'c']) await submit(found, id, use)
+  const used = async () => (await found.ok('describeLimit', limitParams))['keys'] as readonly { held: number }[]
+
+  const [first, ...others] = await claim(found, { count: 10 })
+  expect([first?.key, others]).toEqual(['a', []])
+  expect(await claim(found)).toEqual([])
+  const { items } = await found.ok('renewLeases', { body: { items: [{ id: first?.id, lease: first?.lease }] } })
+  expect(items).toMatchObject([{ ok: true }])
+  expect(await used()).toMatchObject([{ held: 1 }])
+  await found.ok('completeExecution', { params: { id: String(first?.id) }, body: { lease: first?.lease } })
+
+  const second = await claimOne(found, { wait: '20s' })
+  const wait = { signal: 'go' }
+  const params = { id: second.id }
+  await found.ok('suspendExecution', { params, body: { lease: second.lease, wait } })
+  const third = await claimOne(found, { wait: '20s' })
+  await found.ok('sendSignal', { params, body: { name: 'go' } })
+  expect(await claim(found)).toEqual([])
+  const failure = { lease: third.lease, message: 'it broke' }
+  await found.ok('failExecution', { params: { id: third.id }, body: failure })
+  const last = await claimOne(found, { wait: '20s' })
+  expect(last.id).toBe(second.id)
+  await found.ok('releaseExecution', { params, body: { lease: last.lease, reason: 'stopping' } })
+  expect(await used()).toMatchObject([{ held: 0 }])
+})
+
+test('workers over HTTP and workers of the store share a limit and a rate', async () => {
   const found = await served()
   await found.ok('defineLimit', { params: { limit: 'smtp' }, body: { concurrency: 1 } })
-  await submit(found, 'limited', { limits: [{ limit: 'smtp' }], priority: 9 })
-  await submit(found, 'plain')
+  await found.ok('defineLimit', { params: { limit: 'api' }, body: { rate: { count: 2, per: '200ms' } } })
   await submit(found, 'gpu', { needs: ['gpu'], fairness: { key: 'acme' } })
-  expect((await claim(found, { count: 1 })).map(({ key }) => key)).toEqual(['plain'])
   const needs = { tasks: [{ name: 'mail', needs: ['gpu'] }] }
   expect((await claim(found, { ...needs, count: 10 })).map(({ key }) => key)).toEqual(['gpu'])
 
-  await found.fabric.work([task('mail').handle(() => 'by a worker of the store')], { lanes: ['default'] })
-  const result = await found.ok('getResult', { params: { id: 'limited' }, query: { wait: '20s' } })
-  expect(result).toMatchObject({ result: 'by a worker of the store' })
+  const ids = Array.from({ length: 8 }, (_, i) => `limited:${i}`)
+  for (const id of ids) await submit(found, id, { limits: [{ limit: 'smtp' }, { limit: 'api' }] })
+  let running = 0
+  let most = 0
+  const busy = async () => {
+    most = Math.max(most, (running += 1))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    running -= 1
+  }
+  await found.fabric.work([task('mail').handle(busy)], { lanes: ['default'], concurrency: 4 })
+  const stop = new AbortController()
+  const remote = async () => {
+    while (!stop.signal.aborted) {
+      for (const { id, lease } of await claim(found, { wait: '50ms', count: 2 })) {
+        await busy()
+        await found.ok('completeExecution', { params: { id }, body: { lease } })
+      }
+    }
+  }
+  const loop = remote()
+  for (const id of ids) await found.ok('getResult', { params: { id }, query: { wait: '20s' } })
+  stop.abort()
+  await loop
+  expect(most).toBe(1)
 })
 
 test('steps that are to be undone are undone by a worker that has the compensations', async () => {
@@ -193,6 +278,40 @@ test('a worker that is bound to a namespace claims in it only', async () => {
   const items = async (name: string) => (await found.ok('claimExecutions', { ...worker(name), body: asked }))['items']
   expect([await items('-other'), await items('')]).toEqual([[], []])
   expect(await items('-acme')).toMatchObject([{ key: 'a', namespace: 'acme' }])
+})
+
+test('a worker that has registered is listed, and learns of a request to drain from its claims and renewals', async () => {
+  const found = await served({ authenticate: byRole })
+  const worker = { headers: { authorization: 'Bearer worker' } }
+  const operator = { headers: { authorization: 'Bearer operator' } }
+  const params = { id: 'mailer-1' }
+  const body = { tasks: [{ name: 'mail', version: 2 }], lanes: ['default', 'bulk'], slots: 4, running: 1 }
+  expect(await found.ok('registerWorker', { ...worker, params, body })).toMatchObject({ kind: 'registered' })
+  const { items } = await found.ok('listWorkers', operator)
+  expect(items).toMatchObject([{ instanceId: 'mailer-1', workerId: 'worker', running: 1, tasks: [{ version: 2 }] }])
+  await found.ok('drainWorker', { ...operator, params })
+
+  await found.ok('submitExecution', { ...worker, body: { task: 'mail', id: 'a' } })
+  const claimed = (await found.ok('claimExecutions', { ...worker, body: asked }))['items'] as Item[]
+  const held = claimed.map(({ id, lease }) => ({ id, lease }))
+  const asks = async () => [
+    (await found.ok('claimExecutions', { ...worker, body: asked }))['drain'],
+    (await found.ok('renewLeases', { ...worker, body: { items: held, instance: 'mailer-1' } }))['drain'],
+    (await found.ok('renewLeases', { ...worker, body: { items: held } }))['drain'],
+  ]
+  const told = await until('it is asked to drain', LIMIT_MS, async () => {
+    const answers = await asks()
+    return answers[0] === true ? answers : undefined
+  })
+  expect(told).toEqual([true, true, undefined])
+  expect(await found.ok('registerWorker', { ...worker, params, body: { ...body, draining: true } })).toMatchObject({
+    kind: 'refreshed',
+    drain: true,
+  })
+  expect(await found.fabric.workers()).toMatchObject({ items: [{ state: 'draining' }] })
+  expect(await found.ok('unregisterWorker', { ...worker, params })).toEqual({ kind: 'unregistered' })
+  const viewer = { headers: { authorization: 'Bearer viewer' } }
+  expect(await found.refusal('registerWorker', { ...viewer, params, body })).toEqual([403, 'forbidden'])
 })
 
 test('what belongs to FlowFabric is out of reach: its tasks are neither submitted nor claimed, and its ids not taken', async () => {

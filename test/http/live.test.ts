@@ -8,7 +8,7 @@ import { messages, served } from './served.ts'
 import type { Message, Served } from './served.ts'
 import { work } from './story.ts'
 
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 /** Connects to a stream. The connection ends with the test. */
 async function follow(url: string, headers: Record<string, string> = {}) {

@@ -1,12 +1,15 @@
 /** The handler under a path of other servers. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import type { Fabric } from '../../src/fabric/fabric.ts'
 import { createHandler, nodeListener } from '../../src/server/index.ts'
+import { messages } from './served.ts'
+import type { Message } from './served.ts'
 
 async function newFabric(): Promise<Fabric> {
   const fabric = await createFabric('memory:', { log: 'silent' })
@@ -14,20 +17,58 @@ async function newFabric(): Promise<Fabric> {
   return fabric
 }
 
+/** Listens until the end of the test. Returns the origin. */
+async function listening(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 type Send = (request: Request) => Promise<Response>
 
-/** Submits, reads, and follows the links of pages below the mount. */
+/** Parsers of other servers refuse a body of this size by default. */
+const LARGE = 'x'.repeat(1_048_560)
+
+function postOf(url: string, body: object): Request {
+  return new Request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+/** The next message with a name. Others set the delay of a reconnect. */
+async function nextEvent(stream: AsyncGenerator<Message, void, undefined>): Promise<Message | undefined> {
+  for (;;) {
+    const next = await stream.next()
+    if (next.done === true) return undefined
+    if (next.value.event !== undefined) return next.value
+  }
+}
+
+/** Submits, reads, follows a stream, and reads the links of pages below the mount. */
 async function expectMounted(send: Send, base: string): Promise<void> {
-  const submit = await send(
-    new Request(`${base}/v1/executions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ task: 'greet', id: 'a' }),
-    }),
-  )
+  const submit = await send(postOf(`${base}/v1/executions`, { task: 'greet', id: 'a', input: LARGE }))
   expect(submit.status).toBe(201)
   const read = await send(new Request(`${base}/v1/executions/a`))
-  expect(await read.json()).toMatchObject({ key: 'a', task: 'greet' })
+  expect(await read.json()).toMatchObject({ key: 'a', task: 'greet', input: LARGE })
+  const broken = await send(new Request(postOf(`${base}/v1/executions`, {}), { body: '{"task":' }))
+  expect([broken.status, await broken.json()]).toMatchObject([400, { code: 'invalid_input', field: 'body' }])
+
+  const abort = new AbortController()
+  const events = `${base}/v1/executions/a/events?fromStart=true`
+  const stream = messages(await send(new Request(events, { signal: abort.signal })))
+  expect(await nextEvent(stream)).toMatchObject({ event: 'execution_created', data: { task: 'greet' } })
+  const cancel = await send(postOf(`${base}/v1/executions/a/cancel`, { reason: 'it is over' }))
+  expect(cancel.status).toBe(200)
+  expect(await nextEvent(stream)).toMatchObject({ event: 'execution_ended' })
+  expect(await nextEvent(stream)).toMatchObject({ event: 'end' })
+  abort.abort()
+
   const document = (await (await send(new Request(`${base}/v1/openapi.json`))).json()) as { servers: { url: string }[] }
   expect(document.servers).toEqual([{ url: new URL(base).pathname }])
   expect((await send(new Request(new URL('/v1/executions', base)))).status).toBe(404)
@@ -49,18 +90,24 @@ test('Express, which removes the path of a mount from the URL', async () => {
   const listener = nodeListener(createHandler(await newFabric(), { basePath: '/fabric' }))
   const server = createServer((request, response) => {
     const { url = '' } = request
-    if (!url.startsWith('/fabric/')) {
-      response.writeHead(404).end()
+    if (url.startsWith('/fabric/')) {
+      listener(Object.assign(request, { originalUrl: url, url: url.slice('/fabric'.length) }), response)
       return
     }
-    listener(Object.assign(request, { originalUrl: url, url: url.slice('/fabric'.length) }), response)
+    response.writeHead(404).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
-  await expectMounted((request) => fetch(request), `http://127.0.0.1:${port}/fabric`)
-  server.closeAllConnections()
+  await expectMounted((request) => fetch(request), `${await listening(server)}/fabric`)
+})
+
+test('a body that a parser has read before is refused', async () => {
+  const listener = nodeListener(createHandler(await newFabric()))
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => listener(request, response))
+  })
+  const base = await listening(server)
+  const refused = await fetch(postOf(`${base}/v1/executions`, { task: 'greet' }))
+  expect([refused.status, await refused.json()]).toMatchObject([500, { code: 'invalid_configuration' }])
+  expect((await fetch(`${base}/v1/health`)).status).toBe(200)
 })
 
 test('a base path that is none is refused', async () => {

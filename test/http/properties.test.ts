@@ -9,7 +9,7 @@ import { KeyRing } from '../../src/client/index.ts'
 import { holdsForAny } from '../properties/random-runs.ts'
 import { checkAnswer, read, routeOf, served } from './served.ts'
 
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -289,6 +289,17 @@ describe('a hostile connection', () => {
     expect(await found.ok('getHealth')).toEqual({ status: 'ok' })
   })
 
+  test('with a method that no browser sends gets a request id, as every request does', async () => {
+    const found = await served()
+    const send = async (...headers: string[]) =>
+      await raw(found, ['TRACE /v1/health HTTP/1.1', 'Host: a', ...headers, 'Connection: close', '', ''].join('\r\n'))
+    const given = await send('X-Request-Id: from-a-proxy')
+    expect(given).toMatch(/^x-request-id: from-a-proxy\r$/im)
+    expect(given).toContain('"requestId":"from-a-proxy"')
+    expect(given).toMatch(/^x-content-type-options: nosniff\r$/im)
+    expect(await send()).toMatch(/"requestId":"[0-9a-f-]{36}"/)
+  })
+
   test('that never ends its request does not delay the end of the server', async () => {
     const found = await served()
     const head =

@@ -181,6 +181,10 @@ export const byRole: NonNullable<HandlerOptions['authenticate']> = (request) => 
   return { name: role, role: role as Role, ...(namespace === undefined ? {} : { namespace }) }
 }
 
+export function bearer(token: string) {
+  return { authorization: `Bearer ${token}` }
+}
+
 /** One message of a stream. */
 export interface Message {
   readonly id: string | undefined

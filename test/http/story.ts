@@ -35,9 +35,11 @@ const narrate = task('narrate', { frames: { token: anything } }).handle(async (_
   await ctx.step('draft', async (s) => {
     await ctx.summary.patch({ stage: 'writing' })
     for (const word of ['one', 'two', 'three']) await s.frames.token(word)
+    ctx.log.warn({ words: 3 }, 'drafted')
   })
   await ctx.waitFor(signal('more'))
   await ctx.frames.token({ word: 'four' })
+  ctx.log.info({}, 'finished')
   await ctx.summary.patch({ stage: 'done' })
 })
 const buy = task('buy').handle(async (_input: unknown, ctx) => {

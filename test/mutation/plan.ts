@@ -23,6 +23,8 @@ export interface Plan {
 export type ReportLine =
   /** This mutant is tried now. The last such line of a process that stopped names the mutant that stopped it. */
   | { readonly kind: 'trying'; readonly mutant: number }
+  /** Tests have computed with this mutant for long enough without noticing it. */
+  | { readonly kind: 'given_up'; readonly mutant: number }
   | { readonly kind: 'killed' | 'timed_out'; readonly mutant: number; readonly test: string }
   /** All mutants that this test reaches were tried. */
   | { readonly kind: 'done'; readonly test: string; readonly reached: readonly number[] }

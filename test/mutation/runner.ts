@@ -15,7 +15,7 @@ import { differedOf, isLoopEnded, prepareSwitch, reachedOf, switchOff, switchOn,
 const TIME_FACTOR = 10
 const TIME_MIN_MS = 1_500
 /** A mutant is given up when tests that do not kill it have computed for so long. */
-const MUTANT_CPU_MAX_MS = 1_500
+const MUTANT_CPU_MAX_MS = 600
 /** A test that timed out is left behind. It spoils the process if it still works after this time. */
 const AFTERMATH_MS = 100
 /** After so many kills, a run without a mutant shows that the test still passes, and so that the mutants were the reason. */
@@ -183,7 +183,9 @@ class MutationRunner extends TestRunner {
   #spend(mutant: number, { startedCpu }: Trial): void {
     const spent = (this.#spentMs.get(mutant) ?? 0) + cpuMsSince(startedCpu)
     this.#spentMs.set(mutant, spent)
-    if (spent > MUTANT_CPU_MAX_MS) this.#alive.delete(mutant)
+    if (spent <= MUTANT_CPU_MAX_MS) return
+    this.#alive.delete(mutant)
+    this.#report({ kind: 'given_up', mutant })
   }
 
   #next(trial: Trial): Look | undefined {

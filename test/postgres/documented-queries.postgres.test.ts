@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { claim, run, submit } from '../../src/stores/store.fixture.ts'
+import { PARTITION, call, claim, creation, run, submit } from '../../src/stores/store.fixture.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { versions } from './places.ts'
 import { newStore } from './store-place.ts'
@@ -19,6 +19,9 @@ const queries = [...page.matchAll(/^```sql\n(.*?)^```/gms)]
 async function fill(store: Store): Promise<void> {
   const wishes = [{}, {}, { retry: { ...RETRY, attempts: 2 } }, { delayMs: 60_000 }, {}, {}]
   for (const wish of wishes) await submit(store, wish)
+  const bytes = new TextEncoder().encode('{"account":7}')
+  const input = creation({ payload: { blob: 0, size: bytes.byteLength, encoding: 'json' } })
+  await store.run(PARTITION, [call('createExecution', input, bytes)])
   const { executions } = await run(store, 'claimForWorker', claim({ count: 4 }))
   const failure = { category: 'network', message: 'no route', stack: undefined }
   await run(store, 'completeExecution', executions[0]!)

@@ -16,7 +16,7 @@ import { lifeOn, open, submitInto } from '../valkey/fabrics.ts'
 import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './places.ts'
 import type { Place, Version } from './places.ts'
 
-const LIMIT_MS = 10_000
+const LIMIT_MS = 30_000
 
 async function storeTables(version: Version): Promise<Place> {
   const place = newPlace(version)

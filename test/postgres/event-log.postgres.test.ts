@@ -53,6 +53,14 @@ describe.each(versions)('the event log on %s', (version) => {
     expect(await store.readEvents(PARTITION, 0, 100)).toMatchObject({ firstSequence: 5, lastSequence: 5 })
   })
 
+  test('is read as a whole where a batch is damaged that a hint concerns', async () => {
+    const { store, query } = await newStore(version, 'partitions=1')
+    for (let i = 0; i < 3; i++) await submit(store)
+    await query(`update event_batch set records = '[[3,' where last_sequence = 2`)
+    const page = await store.readEvents(PARTITION, 0, 10, { texts: ['nothing'] })
+    expect(page.events.map(({ sequence }) => sequence)).toEqual([1, 3])
+  })
+
   test('is trimmed in the middle of a batch, and read from the middle of one', async () => {
     const { store, query } = await newStore(version)
     await submitTogether(store, 10)

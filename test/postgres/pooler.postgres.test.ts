@@ -3,6 +3,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { task } from '../../src/client/index.ts'
 import type { FabricOptions } from '../../src/fabric/fabric.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
+import { systemRuntime } from '../../src/runtime/index.ts'
+import { compareTables } from '../../src/stores/open/compare-tables.ts'
+import { migrateStore } from '../../src/stores/open/migrate-store.ts'
+import { findPoolerOf } from '../../src/stores/open/find-pooler.ts'
+import { parseLocation } from '../../src/stores/open/location.ts'
 import { startPgbouncer } from '../servers/pgbouncer.ts'
 import type { Pgbouncer } from '../servers/pgbouncer.ts'
 import { startPostgres } from '../servers/postgres-server.ts'
@@ -68,5 +73,25 @@ describe('two programs behind a pooler', () => {
     }
     expect(ended).toEqual(new Set([...executions, failing, delayed].map(({ id }) => id)))
     expect(server.logLines(/ERROR|FATAL|deadlock/)).toEqual([])
+  })
+
+  test('get a report that it shares connections, with the settings that matter to it', async () => {
+    const report = (location: string, postgres = {}) => findPoolerOf(parseLocation(location), postgres)
+
+    expect(await report(server.location)).toMatchObject({ kind: 'none' })
+    expect(await report(pooler.location)).toEqual({ kind: 'shared', isPrepared: true, listensThere: true })
+    expect(await report(`${pooler.location}?prepare=false`, { listen: server.location })).toEqual({
+      kind: 'shared',
+      isPrepared: false,
+      listensThere: false,
+    })
+    expect(await report(pooler.location, { listen: false })).toMatchObject({ kind: 'shared', listensThere: false })
+  })
+
+  test('have their tables compared through it', async () => {
+    const location = `${pooler.location}?prepare=false&schema=compared`
+    await migrateStore(location)
+
+    expect(await compareTables(parseLocation(location), { runtime: systemRuntime() })).toMatchObject({ kind: 'same' })
   })
 })

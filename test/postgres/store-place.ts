@@ -10,7 +10,7 @@ import { newPlace, sessionAt } from './places.ts'
 import type { Place, Version } from './places.ts'
 
 /** The longest that anything in these tests may take on a busy machine. */
-export const LIMIT_MS = 20_000
+export const LIMIT_MS = 60_000
 /** With two connections, of which one is for looking, all batches that come together share a transaction. */
 export const ONE_TRANSACTION = { postgres: { connections: 2 } }
 

@@ -18,7 +18,7 @@ import { until } from '../servers/until.ts'
 
 const PARTITION_COUNT = 4
 const PARTITIONS = Array.from({ length: PARTITION_COUNT }, (_, number) => executionPartition(number))
-const LIMIT_MS = 10_000
+const LIMIT_MS = 30_000
 /** By how much the clock of a process is moved per step of a wait: no faster than the server's. */
 const STEP_MS = 20
 /** From one echo to the next, and how long one is waited for. */

@@ -1,13 +1,16 @@
-/** Schedules through crashes, clock jumps, outages and changes of the clocks in four zones, beside an oracle. */
+/** Schedules of tasks and of flows through crashes, clock jumps, outages and changes of the clocks in four zones, beside an oracle. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { firingAt } from '../../src/calendar/firing.ts'
 import { SCHEDULE_PLAN_RETRY_MS } from '../../src/kernel/index.ts'
 import type { ScheduleTiming } from '../../src/kernel/index.ts'
 import { Batcher } from '../../src/stores/batcher.ts'
 import { Clock } from '../conformance/clock.ts'
 import { TestFabric } from '../conformance/fabric.ts'
+import { GivenFlow, chain } from '../conformance/given-flow.ts'
+import type { Drawing } from '../conformance/given-flow.ts'
 import { GivenSchedules, ID } from '../conformance/given-schedules.ts'
-import { Given, heldOf } from '../conformance/given.ts'
+import { CLASS, Given, heldOf } from '../conformance/given.ts'
 import { derivationProblems } from '../conformance/index-invariants.ts'
 import { scheduleProblems } from '../conformance/schedule-invariants.ts'
 import type { StoreTarget } from '../conformance/store-target.ts'
@@ -17,6 +20,7 @@ import { ScheduleOracle } from './schedule-oracle.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+const NODES = ['build', 'deploy']
 
 /** Instants at which the clocks of the zones change, in both directions. */
 const changes = [
@@ -53,6 +57,7 @@ const drawn = fc.record({
   before: fc.integer({ min: 0, max: 5 * HOUR_MS }),
   missed: fc.constantFrom('skip' as const, 'last' as const, 'all' as const),
   overlap: fc.constantFrom('allow' as const, 'allow' as const, 'skip' as const, 'queue' as const),
+  starts: fc.constantFrom('task' as const, 'task' as const, 'flow' as const),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer D> ? D : never
 
@@ -84,6 +89,8 @@ class Run {
   readonly #engines: readonly Batcher[]
   readonly #drawn: Drawn
   readonly #oracle: ScheduleOracle
+  /** The graph that is started at each boundary, unless the schedule starts a task. */
+  readonly #drawing: Drawing | undefined
   readonly #expected: number[] = []
   readonly #waiting: number[] = []
   #open: number | undefined
@@ -93,6 +100,8 @@ class Run {
     this.#clock = new Clock(fabric)
     this.#given = new Given(fabric, this.#clock)
     this.#schedules = new GivenSchedules(fabric)
+    const flows = new GivenFlow(fabric, this.#given)
+    this.#drawing = one.starts === 'flow' ? flows.draw(chain(NODES), { class: CLASS }) : undefined
     this.#engines = [1, 2].map(() => new Batcher(fabric.store, fabric.runtime))
     this.#drawn = one
     this.#clock.advance(Date.parse(one.change.at) - one.before - this.#clock.now())
@@ -102,7 +111,7 @@ class Run {
 
   get #draft() {
     const { timing: times, missed, overlap } = this.#drawn
-    return { timing: times, missed, overlap }
+    return { timing: times, missed, overlap, ...(this.#drawing === undefined ? {} : { drawing: this.#drawing }) }
   }
 
   async begin(): Promise<void> {
@@ -149,10 +158,24 @@ class Run {
   async end(): Promise<void> {
     await this.do({ kind: 'pass', ms: SCHEDULE_PLAN_RETRY_MS })
     await this.do({ kind: 'engine' })
-    expect(await this.#schedules.boundaries()).toEqual([...this.#expected].sort((a, b) => a - b))
+    const expected = [...this.#expected].sort((a, b) => a - b)
+    if (this.#drawing === undefined) expect(await this.#schedules.boundaries()).toEqual(expected)
+    else await this.#expectFlows(expected)
     const dump = await this.#fabric.dump()
     expect([...scheduleProblems(dump), ...derivationProblems(dump)]).toEqual([])
     await Promise.all(this.#engines.map((batcher) => batcher.close()))
+  }
+
+  /** Each flow has all its members, whatever crashed between its creation and theirs. */
+  async #expectFlows(expected: readonly number[]): Promise<void> {
+    const flows = await this.#schedules.flows()
+    expect(flows.map(({ schedule }) => schedule?.at)).toEqual(expected)
+    expect(new Set(flows.map(({ memberCount }) => memberCount))).toEqual(
+      new Set(expected.length > 0 ? [NODES.length] : []),
+    )
+    const schedule = await this.#schedules.look()
+    const memberIds = expected.flatMap((at) => firingAt(schedule, at, 0).memberIds ?? [])
+    expect((await this.#schedules.executions()).map(({ id }) => id).sort()).toEqual(memberIds.sort())
   }
 
   #ran(): void {
@@ -175,11 +198,14 @@ class Run {
     if (next !== undefined) this.#fire(next)
   }
 
+  /** Ends an execution. Of flows, as many members as one has: unless runs overlap, they are those of the one that is open. */
   async #complete(): Promise<void> {
-    const { executions } = await this.#given.claim()
-    const [claimed] = executions
-    if (claimed === undefined) return
-    await this.#fabric.run('completeExecution', heldOf(claimed))
+    for (let left = this.#drawing === undefined ? 1 : NODES.length; left > 0; left--) {
+      const { executions } = await this.#given.claim()
+      const [claimed] = executions
+      if (claimed === undefined) return
+      await this.#fabric.run('completeExecution', heldOf(claimed))
+    }
     this.#open = undefined
     await this.do({ kind: 'engine' })
   }
@@ -216,7 +242,14 @@ test.each(storeTargets)(
   'the latest hundred missed boundaries fire, also those of a short jitter, on $name',
   async (target) => {
     const period = { ...none, cron: undefined, timeZone: undefined, everyMs: MINUTE_MS, originAt: 0, jitterMs: 20_000 }
-    const one = { timing: period, change: changes[0]!, before: 0, missed: 'all', overlap: 'allow' } as const
+    const one = {
+      timing: period,
+      change: changes[0]!,
+      before: 0,
+      missed: 'all',
+      overlap: 'allow',
+      starts: 'task',
+    } as const
     await onFabric(target, async (fabric) => {
       const run = new Run(fabric, one)
       await run.begin()

@@ -202,6 +202,11 @@ function lossProblems(step: Step, before: Map<string, Execution>, after: Map<str
     .map((execution) => `${execution.id} is lost`)
 }
 
+/** A call that names a silent worker answers which of its executions it has taken. */
+function isRevoked({ answer: { result } }: Step, { id }: Execution): boolean {
+  return result.kind === 'leases_revoked' && result.executionIds.includes(id)
+}
+
 function changeProblems(step: Step, before: Execution, after: Execution): string[] {
   const problems: string[] = []
   if (textOfRecord(before) === textOfRecord(after)) return problems
@@ -214,7 +219,11 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   const isSubject = subjectOf(step.call) === after.id
   // A completion that claims the next handles what is due first, as every claim does.
   const mayTouchOthers =
-    isTimed || claimedBy(step.answer.result) !== undefined || isOfItsFlow(step, after) || isOfItsFamily(step, after)
+    isTimed ||
+    claimedBy(step.answer.result) !== undefined ||
+    isOfItsFlow(step, after) ||
+    isOfItsFamily(step, after) ||
+    isRevoked(step, after)
 
   if (after.epoch < before.epoch) problems.push(`the epoch of ${after.id} fell`)
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)

@@ -12,7 +12,7 @@ export interface Certificate {
 }
 
 const VALID_DAYS = 2
-const MAKING_LIMIT_MS = 20_000
+const MAKING_LIMIT_MS = 60_000
 
 export async function makeCertificate(folder: string): Promise<Certificate> {
   const certificateFile = path.join(folder, 'server.crt')

@@ -164,6 +164,11 @@ export class Cluster {
     return 'it has not caught up with its primary'
   }
 
+  /** Sets after which silence a member is taken for dead. A member that is restarted has the timeout that it was started with. */
+  async setNodeTimeout(timeoutMs: number): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.call('CONFIG', 'SET', 'cluster-node-timeout', timeoutMs)))
+  }
+
   /** Ends all members for good and removes what they have kept. */
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.stop()))

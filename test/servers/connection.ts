@@ -11,8 +11,8 @@ export interface ServerAddress {
   readonly certificate: string | undefined
 }
 
-const CONNECT_LIMIT_MS = 5_000
-const REPLY_LIMIT_MS = 10_000
+const CONNECT_LIMIT_MS = 30_000
+const REPLY_LIMIT_MS = 30_000
 
 export async function connectTo({ host, port, username, password, certificate }: ServerAddress): Promise<Redis> {
   const connection = new Redis({

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { stateOf } from './process-tree.ts'
 import { until } from './until.ts'
 
-const END_LIMIT_MS = 10_000
+const END_LIMIT_MS = 30_000
 
 /** What the process prints about its servers: a line of JSON. */
 const toldSchema = z.array(z.object({ port: z.number(), folder: z.string(), pids: z.array(z.number()) }))

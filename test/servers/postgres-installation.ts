@@ -14,7 +14,7 @@ export interface Installation {
   readonly majorVersion: number
 }
 
-const CHOWN_LIMIT_MS = 20_000
+const CHOWN_LIMIT_MS = 60_000
 
 /** Such a package holds no links; the script that makes them may be left out when it is installed. */
 const UNLINKED = 'A package links its libraries when it is installed; "npm rebuild" does it again.'

@@ -22,7 +22,7 @@ export interface PostgresLaunch {
 /** Long enough for a server that was killed to do again what it had not written to its tables yet. */
 const START_LIMIT_MS = 60_000
 const SHUT_DOWN_LIMIT_MS = 60_000
-const RELEASE_LIMIT_MS = 10_000
+const RELEASE_LIMIT_MS = 30_000
 
 const READY = 'ready'
 const PORT_TAKEN = 'Address already in use'

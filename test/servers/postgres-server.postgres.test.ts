@@ -12,8 +12,8 @@ import type { PostgresServer } from './postgres-server.ts'
 import { childrenOf, stateOf } from './process-tree.ts'
 import { until } from './until.ts'
 
-const HALT_LIMIT_MS = 5_000
-const WAIT_LIMIT_MS = 10_000
+const HALT_LIMIT_MS = 30_000
+const WAIT_LIMIT_MS = 30_000
 
 const versions: PostgresVersion[] = ['installed', 'newest']
 

@@ -39,7 +39,7 @@ export interface PostgresAddress {
 
 const LOOPBACK = '127.0.0.1'
 const DATABASE = 'postgres'
-const CONNECT_LIMIT_MS = 10_000
+const CONNECT_LIMIT_MS = 30_000
 const REPLY_LIMIT_MS = 30_000
 
 /** The last output of a server is enough for a diagnosis. */

@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { promisify } from 'node:util'
 
-const LISTING_LIMIT_MS = 10_000
+const LISTING_LIMIT_MS = 30_000
 
 /** Sends a signal to each of these processes that is still there. */
 function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { unprivilegedUser } from './system-user.ts'
 
-const RUN_LIMIT_MS = 60_000
+const RUN_LIMIT_MS = 120_000
 
 export interface RunOptions {
   /** Where it runs. That user has to be able to go there. */

@@ -19,8 +19,8 @@ export interface Launch {
   readonly user?: SystemUser | undefined
 }
 
-const START_LIMIT_MS = 20_000
-const SHUT_DOWN_LIMIT_MS = 20_000
+const START_LIMIT_MS = 60_000
+const SHUT_DOWN_LIMIT_MS = 60_000
 const PORT_TAKEN = 'Address already in use'
 
 /** The last output of a server is enough for a diagnosis. */

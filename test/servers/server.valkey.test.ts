@@ -8,7 +8,7 @@ import { startServer, startServerIn } from './server.ts'
 import type { ServerProgram } from './server-process.ts'
 import { until } from './until.ts'
 
-const HALT_LIMIT_MS = 5_000
+const HALT_LIMIT_MS = 30_000
 
 const programs: ServerProgram[] = ['valkey-server', 'redis-server']
 

@@ -8,7 +8,7 @@ import { startPostgres } from './postgres-server.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { startServer } from './server.ts'
 import type { Server } from './server.ts'
-import { CALM_NODE_TIMEOUT_MS, startCluster } from './start-cluster.ts'
+import { startCluster } from './start-cluster.ts'
 
 const LOCATIONS_VARIABLE = 'FLOWFABRIC_TEST_SERVERS'
 
@@ -46,7 +46,7 @@ export async function startSharedServers(): Promise<SharedServers> {
   const starting = [
     startServer({ program: 'valkey-server' }),
     startServer({ program: 'redis-server' }),
-    startCluster({ nodeTimeoutMs: CALM_NODE_TIMEOUT_MS }),
+    startCluster(),
     // Tests on these servers do not depend on what survives a power failure, so they need not wait for the disk.
     // A test of durability starts a server of its own.
     startPostgres({ version: 'installed', fsync: false }),

@@ -10,7 +10,7 @@ export interface SystemUser {
 
 /** The first of these that the machine knows. The second is on every machine. */
 const UNPRIVILEGED = ['postgres', 'nobody']
-const LOOKUP_LIMIT_MS = 10_000
+const LOOKUP_LIMIT_MS = 30_000
 
 async function lookUp(name: string): Promise<SystemUser | undefined> {
   const ask = async (what: '-u' | '-g'): Promise<number> => {

@@ -16,6 +16,7 @@ function dumpOf(count: number): PartitionDump {
     class: `${i}`,
     createdAt: 0,
     needs: undefined,
+    keeps: undefined,
   }))
   return { records, entries: [], blobKeys: [], events: [] }
 }

@@ -1,8 +1,9 @@
 /** What must hold when everything has come to rest: the promises, judged from the event log and the witnesses' own record. */
 import { CANCEL_BACKLOG_INDEX, SIBLING_CANCELS_INDEX, publicState } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
+import { eventFamilies } from '../../src/client/events/event-families.ts'
 import { executionPartition } from '../../src/stores/store.ts'
-import type { Partition, Store } from '../../src/stores/store.ts'
+import type { Partition, Store, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { repairsOf } from '../properties/step-rules.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
@@ -84,7 +85,7 @@ async function countProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
 
 /** An event reader sees each event once and in order, and all of them if it lives to the end. */
 async function followProblems({ witness, network, clockwork }: World, goOnUntil: GoOnUntil): Promise<string[]> {
-  const total = network.dumps.reduce((sum, { events }) => sum + events.length, 0)
+  const total = network.eventCount
   const isBehind = ({ events, isOver }: Follower) => events.length < total && !isOver()
   const until = clockwork.elapsedMs + FOLLOW_LIMIT_MS
   await goOnUntil(() => !witness.followers.some(isBehind) || clockwork.elapsedMs > until)
@@ -97,14 +98,20 @@ async function followProblems({ witness, network, clockwork }: World, goOnUntil:
 function orderProblems({ process, events, gapCount }: Follower): string[] {
   const problems = gapCount === 0 ? [] : [`${process} got a gap in the events, and there is none`]
   const positions = new Map<string, number>()
-  for (const { executionId, sequence } of events) {
-    // A flow's id names its partition after a letter.
-    const partition = executionId.slice(0, executionId.indexOf('-')).replace('f', '')
+  for (const event of events) {
+    const { sequence } = event
+    const partition = logOf(event)
     const before = positions.get(partition) ?? 0
     if (sequence !== before + 1) problems.push(`${process} saw event ${sequence} of a partition after ${before}`)
     positions.set(partition, sequence)
   }
   return problems
+}
+
+/** Names the log of an event. A flow's id names its partition after a letter; events of lanes and workers share one log. */
+function logOf({ type, executionId }: StoredEvent): string {
+  const isShared = [...eventFamilies.lanes, ...eventFamilies.workers].some((shared) => shared === type)
+  return isShared ? 'm' : executionId.slice(0, executionId.indexOf('-')).replace('f', '')
 }
 
 /** Walks that prove something of a partition, each until it has come round. */

@@ -35,10 +35,13 @@ const ENGINE_INTERVALS = {
   flow_projector: 18_000,
   worker_sweep: 20_000,
   lane_copier: 20_000,
+  excess_trimmer: 20_000,
   quota_reconciler: 18_000,
   budget_reconciler: 19_000,
   unblock: 19_000,
 }
+/** Deliveries of webhooks would leave the world. */
+const ENGINE = { intervals: ENGINE_INTERVALS, webhooks: false }
 
 const FOLLOW_AGAIN_MS = 300
 
@@ -103,7 +106,7 @@ export class Fleet {
         witness.watch(`${process.name} starting`, this.#startWorker(actor, life, false))
         return fabric
       case 'engine':
-        fabric.engine({ intervals: ENGINE_INTERVALS })
+        fabric.engine(ENGINE)
         return fabric
     }
   }
@@ -192,7 +195,7 @@ export class Fleet {
     life.worker = await life.fabric.work(handlers, {
       flows: conditionalFlows,
       ...options,
-      engine: hasEngine ? { intervals: ENGINE_INTERVALS } : false,
+      engine: hasEngine ? ENGINE : false,
     })
   }
 

@@ -6,6 +6,7 @@
 import { isReadOperation } from '../../src/kernel/index.ts'
 import { EngineError } from '../../src/kernel/engine-error.ts'
 import { MemoryStore } from '../../src/stores/memory/memory-store.ts'
+import { logPartitions } from '../../src/stores/partitions.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type {
   Answer,
@@ -114,6 +115,12 @@ export class Network {
       { length: executionPartitions },
       (_, number) => this.#dumps.get(executionPartition(number)) ?? EMPTY,
     )
+  }
+
+  /** The number of events that all logs of the store have, also those without executions. */
+  get eventCount(): number {
+    const logs = logPartitions(this.store.settings)
+    return logs.reduce((sum, partition) => sum + (this.#dumps.get(partition) ?? EMPTY).events.length, 0)
   }
 
   send(request: Request): void {

@@ -10,6 +10,7 @@ import { journalPlants } from './journal-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 import { processPlants } from './process-plants.ts'
+import { registryPlants } from './registry-plants.ts'
 import { routingPlants } from './routing-plants.ts'
 import { silentPlants } from './silent-plants.ts'
 import { versionPlants } from './version-plants.ts'
@@ -22,6 +23,7 @@ export const plants: readonly Plant[] = [
   ...journalPlants,
   ...childPlants,
   ...routingPlants,
+  ...registryPlants,
   ...idPlants,
   ...flowRunPlants,
   ...versionPlants,

@@ -15,6 +15,7 @@ import { boundProblems } from './bound-check.ts'
 import { flowsOf } from './dumped-flows.ts'
 import { journalEffectProblems } from './journal-check.ts'
 import type { Effect } from './network.ts'
+import { TIMED } from './registry-check.ts'
 import { refusalProblems } from './refusal-check.ts'
 
 /** What cannot hold once the store's clock has gone back: times are written by that clock. */
@@ -24,6 +25,7 @@ const TIME_RULES = [
   'ended before it began',
   'nothing began before it was created',
   'a lease names its holder and its end',
+  TIMED,
 ]
 
 export interface StepCheckOptions {

@@ -55,6 +55,17 @@ describe('the steps of a journal', () => {
     expect(partition.record('undo', 1, true)).toBe('recorded')
   })
 
+  test('may have twice as many bytes while cut ones wait for their removal', () => {
+    const partition = new HeldPartition({
+      stepBytes: 2 * STEP_TOTAL_BYTES - 10,
+      cuts: [{ from: 0, to: 1 }],
+      nextPosition: 1,
+    })
+
+    expect(partition.record('large', 11)).toEqual(['step_bytes_exceeded', STEP_TOTAL_BYTES])
+    expect(partition.record('fits', 10)).toBe('recorded')
+  })
+
   test('free the bytes of a try that is recorded again', () => {
     const partition = new HeldPartition()
     const { executionId, fence } = partition.held

@@ -197,7 +197,7 @@ test('an operation that writes more records than it may changes nothing at all',
   const partition = new Partition()
   partition.write((tx) => {
     for (let i = 0; i <= OPERATION_WORK_LIMIT; i++)
-      tx.put({ type: 'queue', id: `q${i}`, lane: '', class: '', createdAt: 0, needs: undefined })
+      tx.put({ type: 'queue', id: `q${i}`, lane: '', class: '', createdAt: 0, needs: undefined, keeps: undefined })
   })
 
   expect(storedRecords(partition.world.memory)).toEqual([])

@@ -87,6 +87,17 @@ describe('a page of signals', () => {
   })
 })
 
+test('values and payloads are sent only if they are asked for', () => {
+  const partition = withSteps(1)
+  partition.signal('k', ada)
+  const { executionId } = partition.held
+
+  expect(partition.run('readSteps', { executionId })).toMatchObject({ steps: [{ valueBlob: undefined }] })
+  expect(partition.run('readSteps', { executionId, values: true })).toMatchObject({ steps: [{ valueBlob: 0 }] })
+  expect(partition.run('readSignals', { executionId })).toMatchObject({ signals: [{ payloadBlob: undefined }] })
+  expect(partition.run('readSignals', { executionId, payloads: true })).toMatchObject({ signals: [{ payloadBlob: 0 }] })
+})
+
 describe('a list of waitpoints', () => {
   function listed(result: OperationResult<'listWaitpoints'>): unknown {
     if (result.kind === 'refused') return result.code

@@ -13,7 +13,7 @@ import { documentedAccess } from './documented-access.ts'
 import type { DocumentedAccess } from './documented-access.ts'
 import { LogLines, lifeOn, newPrefix, refusalOf } from './fabrics.ts'
 
-const SETTLE_LIMIT_MS = 10_000
+const SETTLE_LIMIT_MS = 60_000
 const PASSWORD = 'p@ss:w/rd? 100%'
 
 const programs: ServerProgram[] = ['valkey-server', 'redis-server']

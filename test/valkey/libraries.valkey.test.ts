@@ -15,7 +15,7 @@ import { LogLines, countIn, newPrefix, submitInto } from './fabrics.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const REGISTER = 'flowfabric:{m}:libraries'
-const SETTLE_LIMIT_MS = 10_000
+const SETTLE_LIMIT_MS = 60_000
 const OLD = 'flowfabric_0123456789abcdef'
 const FOREIGN = 'somebody_elses'
 

@@ -17,9 +17,9 @@ import { Needs } from '../../src/stores/working-set/load/needs.ts'
 import { UNREADABLE } from '../../src/stores/working-set/overlay/stored-data.ts'
 import type { BlobWrite, EntryWrite, StoredRecord } from '../../src/stores/working-set/overlay/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/load/working-set.ts'
-import { ReadyCommand } from '../../src/stores/valkey/wire/bytes-command.ts'
+import { ReadyCommand, ReadyRead } from '../../src/stores/valkey/wire/bytes-command.ts'
 import { CallWriter } from '../../src/stores/valkey/wire/call-writer.ts'
-import { blobKeys, readCommit, writeCommit } from '../../src/stores/valkey/wire/commit-call.ts'
+import { readCommit, writeCommit } from '../../src/stores/valkey/wire/commit-call.ts'
 import type { StoredForm } from '../../src/stores/valkey/layout/stored-value.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/layout/keys.ts'
 import { readLoad, writeLoad } from '../../src/stores/valkey/wire/load-call.ts'
@@ -235,8 +235,7 @@ export class LibraryPartition {
       ...more,
     }
     const call = writeCommit(new CallWriter(), this.functions, this.keys, commit, jsonForm, SENDER)
-    const blobs = blobKeys(this.keys, commit)
-    const found = blobs.length === 0 ? [] : await this.server.mgetBuffer(blobs)
+    const found = call.read === undefined ? [] : await this.server.sendCommand(new ReadyRead(call.read))
     return readCommit(await this.server.sendCommand(new ReadyCommand(call)), found)
   }
 
@@ -265,8 +264,8 @@ export class LibraryPartition {
 
 /** A loaded record with its version; undefined if it is absent or was not loaded. */
 export function storedIn(set: WorkingSet, type: RecordType, id: string): StoredRecord | undefined {
-  const known = set.known(type, id)
-  if (known?.version === undefined) return undefined
-  const { record, version, length } = known
+  const found = set.plans(type, id) ? set.find(type, id) : undefined
+  if (found?.version === undefined) return undefined
+  const { record, version, length = 0 } = found
   return { record: record === UNREADABLE ? undefined : record, version, length }
 }

@@ -101,7 +101,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       expect(storedIn(set, 'flow', 'gone')).toBeUndefined()
       expect(set.isMissingAny).toBe(false)
       expect([set.hides(READY), set.reserved]).toEqual([false, []])
-      set.record('execution', 'c')
+      set.find('execution', 'c')
       expect(set.isMissingAny).toBe(true)
     })
 
@@ -254,7 +254,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       const wanted = needs((all) => {
         for (const range of ranges) {
           all.page(range, false)
-          all.counts.set(rangeKey(range), range)
+          all.count(rangeKey(range), range)
         }
       })
       const { set } = await at.load(wanted)
@@ -272,7 +272,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
     test('returns the scores of ids, and that there is none', async () => {
       await at.commit([group({ entries: [entry(index, 'a', 1_700_000_000_123.5)] })])
       const wanted = new Needs()
-      for (const id of ['a', 'b']) wanted.scores.set(scoreKey(index, id), { index, id, expected: 1 })
+      for (const id of ['a', 'b']) wanted.score(scoreKey(index, id), { index, id, expected: 1 })
 
       const { set } = await at.load(wanted)
 
@@ -282,7 +282,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
   })
 
   describe('of blobs', () => {
-    const wanted = (keys: readonly string[]) => needs((all) => keys.forEach((key) => all.blobs.add(key)))
+    const wanted = (keys: readonly string[]) => needs((all) => keys.forEach((key) => all.blob(key)))
 
     test('returns their bytes, and that one is missing', async () => {
       const bytes = new Uint8Array([0, 255, 10, 13])
@@ -324,7 +324,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       expect(first.busyMs).toBeUndefined()
       expect(second.busyMs).toBeGreaterThanOrEqual(1)
       expect(second.busyMs).toBeLessThanOrEqual(5)
-      second.set.record('execution', 'a')
+      second.set.find('execution', 'a')
       expect(second.set.isMissingAny).toBe(true)
     })
 

@@ -5,8 +5,10 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Execution } from '../../../src/kernel/index.ts'
-import { virtualRuntime } from '../../../src/runtime/index.ts'
+import { systemRuntime, virtualRuntime } from '../../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../../src/runtime/index.ts'
+import { compareTables } from '../../../src/stores/open/compare-tables.ts'
+import { parseLocation } from '../../../src/stores/open/location.ts'
 import { migrateAs } from '../../../src/stores/open/migrate-store.ts'
 import { openStore } from '../../../src/stores/open/open-store.ts'
 import type { Partition, PartitionDump, Store } from '../../../src/stores/store.ts'
@@ -111,8 +113,11 @@ describe.each(await readdir(RECORDED))('a store of version %s', (version) => {
     const runtime = virtualRuntime()
     runtime.jump(now - runtime.now())
 
-    const store = await open(await restore(await recorded(file)), runtime)
+    const location = await restore(await recorded(file))
+    const store = await open(location, runtime)
 
+    const tables = await compareTables(parseLocation(location), { runtime: systemRuntime() })
+    expect(['same', 'no_tables'], JSON.stringify(tables)).toContain(tables.kind)
     expect(await contentOf(store)).toEqual(partitions)
     for (const partition of PARTITIONS) {
       await endAll(store, runtime, partition)

@@ -1,31 +1,15 @@
 /** What must hold of limits at every moment, judged from the records, from the answers, and from the handlers that run. */
-import type {
-  AnyRecord,
-  Gauge,
-  Limit,
-  OperationInput,
-  OperationName,
-  OperationResult,
-  RecordType,
-} from '../../../src/kernel/index.ts'
+import type { AnyRecord, Gauge, Limit, OperationInput, OperationResult, RecordType } from '../../../src/kernel/index.ts'
 import type { Partition, PartitionDump } from '../../../src/stores/store.ts'
 import { problemsOf, sharedProblemsOf } from '../../conformance/invariants.ts'
 import { limitProblems } from '../../conformance/limit-invariants.ts'
+import type { Effect } from './effect.ts'
+import { FairnessCheck } from './fairness-check.ts'
 import type { LimitWorker } from './limit-worker.ts'
 import { LIMIT_PARTITION, partitionOf } from './limit-worker.ts'
 
 /** The records of a partition, as they are stored. */
 export type Look = (partition: Partition) => ReadonlyMap<RecordType, ReadonlyMap<string, AnyRecord>>
-
-export interface Effect {
-  readonly now: number
-  readonly partition: Partition
-  readonly operation: OperationName
-  readonly input: object
-  readonly result: unknown
-  /** The lanes that were paused in the partition. */
-  readonly paused: ReadonlySet<string>
-}
 
 interface Admission {
   readonly at: number
@@ -42,6 +26,7 @@ export class LimitCheck {
   readonly #heldUntil = new Map<string, number>()
   /** Requests that were granted something. A repetition gets the same. */
   readonly #granted = new Set<string>()
+  readonly #fairness = new FairnessCheck()
 
   constructor(look: Look, workers: () => Iterable<LimitWorker>) {
     this.#look = look
@@ -52,6 +37,9 @@ export class LimitCheck {
   judge(effect: Effect): void {
     const { partition, operation } = effect
     if (operation === 'claimForWorker') this.#judgeClaim(effect)
+    if (operation === 'createExecution' || operation === 'claimForWorker') {
+      this.problems.push(...this.#fairness.judge(effect, this.#look(partition)))
+    }
     if (partition === LIMIT_PARTITION) this.problems.push(...limitProblems(this.#usage()))
     if (operation === 'holdLimit' || operation === 'liftHold') this.#noteHold(effect)
     if (operation === 'takePermits') this.#judgeTake(effect)

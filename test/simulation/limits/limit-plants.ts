@@ -187,4 +187,19 @@ export const limitPlants: readonly LimitPlant[] = [
       put: (record) => (record.type === 'gate' ? tx.remove('gate', record.id) : tx.put(record)),
     })),
   },
+  {
+    name: 'turn_of_a_key_forgotten',
+    mistake: 'a submit does not record the next turn of its key, so that all of its executions have one turn',
+    plant: within('createExecution', (tx) => ({
+      ...tx,
+      put: (record) => (record.type === 'share' ? undefined : tx.put(record)),
+    })),
+  },
+  {
+    name: 'first_of_a_key_behind_the_others',
+    mistake: 'the first execution of a key gets a turn behind a long backlog',
+    plant: within('createExecution', (tx) =>
+      reading(tx, (record) => (record.type === 'rotation' ? { ...record, turn: record.turn + 100_000 } : record)),
+    ),
+  },
 ]

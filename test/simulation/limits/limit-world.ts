@@ -296,7 +296,7 @@ class LimitWorld implements Surroundings {
     const key = this.chance.pick(['', 'acme', 'umbrella'])
     const drawn: LimitRef[] = []
     const add = (limit: string, of: string, weight: number) =>
-      drawn.push({ limit, key: of, weight, instead: undefined })
+      drawn.push({ limit, key: of, weight, instead: undefined, budget: undefined })
     if (this.chance.happens(0.5)) add('both', key, this.chance.between(1, 3))
     if (this.chance.happens(0.5)) add('capped', this.chance.pick(['', 'acme']), 1)
     if (this.chance.happens(0.2)) add('rated', '', this.chance.between(1, 4))

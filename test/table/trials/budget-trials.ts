@@ -1,5 +1,6 @@
 /** Calls that concern budgets: their definitions, their accounts, their reservations and their ledger. */
 import { CHARGE_RETENTION_MS } from '../../../src/kernel/index.ts'
+import { accountId, budgetId } from '../../../src/kernel/model/budget-ids.ts'
 import type { DefineBudgetInput, ExecutionId } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
@@ -41,7 +42,11 @@ const usage = {
   },
 }
 const reserve = { ...usage, ttlMs: 30_000 }
+/** Its partition is stored as a number, so its id is none of those that each store of the table renames. */
+const elsewhere = { ...usage.spender, executionId: '3-11111111-1111-7111-8111-1111111111f1' as ExecutionId }
+const waiting = { ...usage, spender: elsewhere, waitMs: 60_000 }
 const call = { root: ROOT, key: 'call-1' }
+const limit = budgetId(ROOT, 'tenant')
 
 function defined(world: World): void {
   step(world, 0, { operation: 'defineBudget', input: top })
@@ -73,6 +78,18 @@ function trial(one: OperationCall, manner = '', prepare?: (world: World) => void
   return { ...one, manner, atMs, blobs: [], about: 'registry', prepare }
 }
 
+/** A reservation that is released makes room for work that waits. */
+function owing(world: World): void {
+  defined(world)
+  step(world, 0, { operation: 'reserveBudget', input: { ...reserve, amounts: tokens(100) } })
+  const asked = { limit, key: 'acme', weight: 1, needed: 1, spare: 0, waitingIn: 3 }
+  const take = { requestId: 't', workerInstanceId: 'w', ttlMs: 1, requests: [asked] }
+  step(world, 0, { operation: 'takePermits', input: take })
+  step(world, 0, { operation: 'releaseReservation', input: call })
+  step(world, 0, { operation: 'freezeBudget', input: { ...root, isFrozen: true } })
+  step(world, 0, { operation: 'freezeBudget', input: { ...root, isFrozen: false } })
+}
+
 const due = { operation: 'runDue', input: { limit: 10, seed: 7, family: 'q' } } as const
 const reset = { ...tenant, requestId: 'r', by: 'ada' }
 const huge = tokens(Number.MAX_SAFE_INTEGER)
@@ -83,6 +100,9 @@ export const budgetTrials: readonly Trial[] = [
   trial({ operation: 'defineBudget', input: { ...top, parent: 'tenant' } }, 'below itself', defined),
   trial({ operation: 'defineBudget', input: { ...top, isDeclared: true } }, 'of a program', defined),
   trial({ operation: 'defineBudget', input: { ...top, hard: tokens(9) } }, 'another', defined),
+  trial({ operation: 'deleteBudget', input: root }, 'with one below it', defined),
+  trial({ operation: 'deleteBudget', input: { ...tenant, by: 'ada' } }, 'that is used', spent),
+  trial({ operation: 'deleteBudget', input: tenant }, 'that does not exist'),
   trial({ operation: 'planBudget', input: { ...root, period, after: START_AT, boundaries: [] } }, 'none'),
   trial(
     {
@@ -113,6 +133,9 @@ export const budgetTrials: readonly Trial[] = [
     reserved,
   ),
   trial({ operation: 'reserveBudget', input: { ...reserve, key: 'call-3', amounts: huge } }, 'too much', spent),
+  trial({ operation: 'awaitRoom', input: waiting }, 'of none'),
+  trial({ operation: 'awaitRoom', input: waiting }, 'that exists', defined),
+  trial({ operation: 'awaitRoom', input: waiting }, 'that is missing', reserved),
   trial({ operation: 'releaseReservation', input: call }, 'none'),
   trial({ operation: 'releaseReservation', input: call }, 'one that is held', reserved),
   trial({ operation: 'renewReservations', input: { reservations: [call], ttlMs: 60_000 } }, '', reserved),
@@ -138,6 +161,20 @@ export const budgetTrials: readonly Trial[] = [
     step(world, 0, { operation: 'resetBudget', input: reset })
   }),
   trial({ operation: 'reconcileBudgets', input: {} }, '', spent),
+  trial({ operation: 'readReservations', input: { reservedBy: usage.spender.executionId } }, '', reserved),
+  trial({ operation: 'findSpenders', input: { accounts: ['none'], owners: [usage.spender.executionId] } }, '', spent),
+  trial(
+    { operation: 'retireAccounts', input: { accounts: [accountId(ROOT, 'tenant', 'acme')], spent: [] } },
+    '',
+    spent,
+  ),
+  trial({ operation: 'readWakes', input: { id: accountId(ROOT, 'tenant', 'acme') } }, '', owing),
+  trial(
+    { operation: 'confirmWakes', input: { limit, keys: [{ key: 'acme', at: START_AT + SOON_MS }], wakeAt: 1 } },
+    '',
+    owing,
+  ),
+  trial(due, 'wakes of a budget were not confirmed', owing, 60_000),
   trial(due, 'a budget begins anew', periodic),
   trial(due, 'a reservation lapses', reserved, reserve.ttlMs),
   trial(due, 'a line of the ledger is old', spent, CHARGE_RETENTION_MS),

@@ -104,6 +104,14 @@ export const callerTrials: readonly Trial[] = [
   create('replace', anotherSubmit('replace')),
   create('replace, delayed', { ...anotherSubmit('replace'), delayMs: DELAY_MS }),
   claim('a new claim', SOON_MS, newClaim('claim-3')),
+  {
+    ...claim('of a worker without conditions, after leases are over', LEASES_OVER_MS, {
+      ...newClaim('claim-3'),
+      isPlain: true,
+    }),
+    takesTimersFirst: true,
+  },
+  claim('of a worker without conditions', SOON_MS, { ...newClaim('claim-3'), isPlain: true }),
   claim('after delays and leases are over', LEASES_OVER_MS, newClaim('claim-3')),
   claim('after the deadline', DEADLINE_OVER_MS, newClaim('claim-3')),
   claim("the holder's claim repeated", SOON_MS, { ...newClaim(secondClaim), repeated: true }),
@@ -146,6 +154,27 @@ export const callerTrials: readonly Trial[] = [
     atMs: SOON_MS,
     blobs: [],
     input: {},
+  },
+  {
+    operation: 'deleteExecution',
+    manner: '',
+    atMs: SOON_MS,
+    blobs: [],
+    input: { executionId, by: 'bob' },
+  },
+  {
+    operation: 'countKept',
+    manner: '',
+    atMs: SOON_MS,
+    blobs: [],
+    input: {},
+  },
+  {
+    operation: 'listKept',
+    manner: '',
+    atMs: SOON_MS,
+    blobs: [],
+    input: { namespace: 'default', task: 'greet', keep: 1 },
   },
   {
     operation: 'listQueues',

@@ -19,7 +19,10 @@ import type { World } from './world.ts'
 export const LIMIT = { limit: 'openai', key: 'acme' } as const
 const STEP_MS = 1_000
 
-const limited: CreateInput = { ...newSubmit(submitRequest), limits: [{ ...LIMIT, weight: 2, instead: undefined }] }
+const limited: CreateInput = {
+  ...newSubmit(submitRequest),
+  limits: [{ ...LIMIT, weight: 2, instead: undefined, budget: undefined }],
+}
 
 /** A gate that other work has closed. */
 function withGate(world: World): World {

@@ -86,8 +86,11 @@ export const limitTrials: readonly Trial[] = [
   trial({ operation: 'blockExecution', input: { executionId, fence: ownFence, ...unneeded } }, 'for another limit'),
   trial({ operation: 'openGates', input: { gates: [{ ...LIMIT, permits: 1, afterMs: 0 }] } }, 'at once'),
   trial({ operation: 'openGates', input: { gates: [{ ...LIMIT, permits: 2, afterMs: 500 }] } }, 'soon'),
+  trial(
+    { operation: 'openGates', input: { gates: [], executions: [{ executionId, epoch: ownFence.epoch }] } },
+    'of a budget',
+  ),
   trial({ operation: 'claimForWorker', input: newClaim('claim-limited') }, 'without permits'),
-  trial({ operation: 'claimForWorker', input: { ...newClaim('claim-plain'), isPlain: true } }, 'of unlimited work'),
   trial(
     {
       operation: 'claimForWorker',

@@ -35,6 +35,7 @@ const boundary = {
   at: START_AT + SOON_MS,
   fireAt: START_AT + SOON_MS,
   executionId: '0-00000000-0000-7000-8000-0000000000f1' as ExecutionId,
+  memberIds: undefined,
 }
 const plan = {
   ...only,
@@ -44,6 +45,16 @@ const plan = {
   floor: START_AT,
   isComplete: true,
 }
+const retiming = {
+  ...only,
+  basis: definition.digest,
+  digest: 'two',
+  timingDigest: 'each hour',
+  timing: { ...definition.timing, everyMs: 60 * MINUTE_MS },
+  overlap: 'queue',
+  missed: 'all',
+  by: 'ada',
+} as const
 const firings = [{ executionId: '0-00000000-0000-7000-8000-0000000000f2' as ExecutionId }]
 const hold = { ...only, by: 'ada', reason: 'maintenance' } as const
 
@@ -87,6 +98,9 @@ export const scheduleTrials: readonly Trial[] = [
   trial({ operation: 'planSchedule', input: plan }, 'one that lacks boundaries', defined),
   trial({ operation: 'planSchedule', input: plan }, 'one that is planned', planned),
   trial({ operation: 'readUnplanned', input: { scheduleIds: [ID] } }, '', defined),
+  trial({ operation: 'retimeSchedule', input: retiming }, 'none'),
+  trial({ operation: 'retimeSchedule', input: retiming }, 'one that is planned', planned),
+  trial({ operation: 'retimeSchedule', input: { ...retiming, basis: 'other' } }, 'of another definition', planned),
   trial({ operation: 'runDue', input: { limit: 10, seed: 7 } }, 'a boundary has come', planned),
   trial({ operation: 'runDue', input: { limit: 10, seed: 7 } }, 'boundaries lack', defined, SCHEDULE_PLAN_RETRY_MS),
 ]

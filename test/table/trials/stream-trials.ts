@@ -1,5 +1,5 @@
 /** What a holder may stream, and take from an inbox; and how both are read. */
-import type { AppendFramesInput, Fence } from '../../../src/kernel/index.ts'
+import type { AppendFramesInput, AppendLogLinesInput, Fence } from '../../../src/kernel/index.ts'
 import { fences } from './holder-trials.ts'
 import { MAILBOX } from './journal-world.ts'
 import type { OperationCall } from './operation-call.ts'
@@ -21,6 +21,11 @@ function appends(manner: string, fence: Fence, changes: Partial<AppendFramesInpu
   return trial(manner, { operation: 'appendFrames', input: { executionId, fence, append: 1, chunk, ...changes } })
 }
 
+function logs(manner: string, fence: Fence, changes: Partial<AppendLogLinesInput>): Trial {
+  const chunk = { count: 3, newCount: 3, frames }
+  return trial(manner, { operation: 'appendLogLines', input: { executionId, fence, append: 1, chunk, ...changes } })
+}
+
 function takes(manner: string, fence: Fence, takenTo: number): Trial {
   const name = MAILBOX.slice(1)
   return trial(manner, { operation: 'takeSignals', input: { executionId, fence, name, takenTo, limit: 1 } })
@@ -34,6 +39,10 @@ export const streamTrials: readonly Trial[] = [
   appends('a summary of another version', ownFence, { summary: { ...summary, from: 7 } }),
   appends('out of order', ownFence, { append: 2 }),
   appends('to a chunk of another holder', ownFence, { chunk: { extend: 1, count: 4, newCount: 1, frames } }),
+  ...fences.map(({ name, fence }) => logs(name, fence, {})),
+  logs('out of order', ownFence, { append: 2 }),
+  logs('to a chunk of another holder', ownFence, { chunk: { extend: 1, count: 4, newCount: 1, frames } }),
   takes('all that are there', ownFence, 1_000_000),
   trial('', { operation: 'readFrames', input: { executionId, chunk: 1, liveAfter: 0, summaryAfter: 0 } }),
+  trial('', { operation: 'readLogLines', input: { executionId, chunk: 1 } }),
 ]

@@ -20,6 +20,7 @@ import { limitTrials } from './limit-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
+import { auditTrials } from './audit-trials.ts'
 import { consumerTrials } from './consumer-trials.ts'
 import { scheduleTrials } from './schedule-trials.ts'
 import { shapingTrials } from './shaping-trials.ts'
@@ -44,6 +45,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(limitTrials)
   .concat(scheduleTrials)
   .concat(consumerTrials)
+  .concat(auditTrials)
   .concat(budgetTrials)
   .concat(shapingTrials)
 

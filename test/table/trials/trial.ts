@@ -16,6 +16,11 @@ export type Trial = OperationCall & {
    * one of limits, where an execution needs a permit, and once in every phase besides.
    */
   readonly about?: 'flow' | 'journal' | 'registry' | 'limit' | undefined
+  /**
+   * A claim commits timers that are over apart from the rest. A conflict about the rest, which nothing caused, makes it run again and take
+   * the next timer of an execution too, so such a trial is made on a store without those conflicts.
+   */
+  readonly takesTimersFirst?: true | undefined
   /** What else has happened before the operation is tried, if anything. */
   readonly prepare?: ((world: World) => void) | undefined
 }
