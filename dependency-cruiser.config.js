@@ -4,6 +4,7 @@
  * and their fixtures may import anything.
  */
 import bench from './bench/package.json' with { type: 'json' }
+import manifest from './package.json' with { type: 'json' }
 import { cli } from './scripts/rooms/cli.mjs'
 import { client } from './scripts/rooms/client.mjs'
 import { engine } from './scripts/rooms/engine.mjs'
@@ -24,12 +25,16 @@ const layers = {
   engine: ['kernel', 'runtime', 'options', 'stores', 'calendar'],
   client: ['kernel', 'runtime', 'options', 'stores', 'calendar'],
   worker: ['kernel', 'runtime', 'options', 'stores', 'client'],
-  fabric: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker'],
+  codec: ['kernel', 'runtime', 'stores'],
+  fabric: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'codec'],
   server: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'fabric'],
   // Types of the server alone: the client of the HTTP API loads nothing of it, which the test of its bundle checks.
   http: ['kernel', 'client', 'server'],
+  react: ['kernel', 'http'],
   testing: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
-  cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric', 'server'],
+  // The tools of MCP. Of its SDK, types alone: the command loads it and passes it.
+  mcp: ['kernel', 'runtime', 'client', 'fabric'],
+  cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'codec', 'fabric', 'server', 'mcp'],
 }
 
 /** The files directly under src that a layer may import; they are what the package exports. */
@@ -131,6 +136,16 @@ export default {
       to: { path: '^src/(cli|testing)/' },
     },
     {
+      name: 'peers-stay-optional',
+      severity: 'error',
+      comment: 'A peer that may be missing is loaded where it is needed, with import(). Types of it may be imported.',
+      from: { path: '^src/', pathNot: [UNIT_TEST, '^src/react[./]'] },
+      to: {
+        path: Object.keys(manifest.peerDependencies).map((name) => `^node_modules/${name}/`),
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    },
+    {
       name: 'source-stands-alone',
       severity: 'error',
       comment: 'Source never imports tests, benchmarks, examples or scripts.',
@@ -161,9 +176,12 @@ export default {
     {
       name: 'declared-packages',
       severity: 'error',
-      comment: 'Published code uses only packages that are installed with it.',
+      comment: 'Published code uses only packages that are installed with it, or peers that it declares.',
       from: { path: '^src/', pathNot: UNIT_TEST },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'] },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'],
+        pathNot: Object.keys(manifest.peerDependencies).map((name) => `^node_modules/${name}/`),
+      },
     },
     {
       name: 'no-deprecated-modules',

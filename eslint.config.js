@@ -191,7 +191,7 @@ export default defineConfig(
   },
   {
     // Their loaders ask for a default export.
-    files: ['**/*.config.{js,ts}', 'test/mutation/runner.ts'],
+    files: ['**/*.config.{js,ts}', 'test/mutation/runner.ts', 'scripts/suite-reporter.ts'],
     rules: { 'no-restricted-exports': 'off' },
   },
   {

@@ -14,6 +14,10 @@ const EACH_FILE = 'test/each-file.ts'
 /** The names of test files that need a server: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
 const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
 
+/** Measurements beside very many records, which take long: only if their number is given. */
+const SCALE_TESTS = 'test/dashboard/scale.test.ts'
+const measuresScale = process.env['FLOWFABRIC_DASHBOARD_SCALE'] !== undefined
+
 /** Files of stores that no test takes the power from: in memory they need not wait for a disk. */
 const MEMORY_FOLDER = '/dev/shm'
 const quickFolder = existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir()
@@ -30,20 +34,20 @@ interface Suite {
 }
 
 const suites: Suite[] = [
-  { name: 'unit', include: '{src,scripts}/**/*.test.ts', timeoutMs: 60_000 },
-  { name: 'table', include: 'test/table/**/*.test.ts', timeoutMs: 60_000 },
+  { name: 'unit', include: '{src,scripts}/**/*.test.ts', timeoutMs: 120_000 },
+  { name: 'table', include: 'test/table/**/*.test.ts', timeoutMs: 120_000 },
   { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
-  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
-  { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 240_000, hasServers: true },
-  { name: 'simulation', include: 'test/simulation/**/*.test.ts', timeoutMs: 180_000 },
-  { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 360_000, hasServers: true },
+  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 480_000, hasServers: true },
+  { name: 'simulation', include: 'test/simulation/**/*.test.ts', timeoutMs: 600_000 },
+  { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 480_000, hasServers: true },
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'http', include: 'test/http/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
-  { name: 'dashboard', include: 'test/dashboard/**/*.test.ts', timeoutMs: 120_000 },
+  { name: 'dashboard', include: 'test/dashboard/**/*.test.ts', timeoutMs: 240_000 },
   { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 360_000, startsProcesses: true },
-  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 120_000, startsProcesses: true },
+  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 240_000, startsProcesses: true },
 ]
 
 function project({
@@ -58,7 +62,7 @@ function project({
     test: {
       name,
       include: [include],
-      exclude: isEmbedded ? [SERVER_TESTS] : [],
+      exclude: [...(isEmbedded ? [SERVER_TESTS] : []), ...(measuresScale ? [] : [SCALE_TESTS])],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
       // Loading all modules anew for each file would take a third of the time of a suite.

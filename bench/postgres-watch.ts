@@ -1,5 +1,5 @@
 /**
- * What a PostgreSQL server did between two moments. Only what is right at once is looked at: the counts that its sessions
+ * What a PostgreSQL server did between two moments. All but the reads is right at once: the counts that its sessions
  * keep of their work reach its statistics up to ten seconds later.
  */
 import type { PostgresServer } from '../test/servers/postgres-server.ts'
@@ -13,13 +13,16 @@ export interface PostgresUse {
   readonly commits: number
   /** Written to the log that a restart reads. */
   readonly walBytes: number
+  /** Rows and index entries that were read. The sessions report them up to ten seconds late. */
+  readonly reads: number
 }
 
 type Counters = Omit<PostgresUse, 'kind'>
 
 const COUNTERS = `
   select pg_snapshot_xmax(pg_current_snapshot())::text::float8 as transactions,
-    (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 as wal_bytes`
+    (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 as wal_bytes,
+    (select sum(tup_returned + tup_fetched)::float8 from pg_stat_database where datname = current_database()) as reads`
 
 export class PostgresWatch {
   readonly #server: PostgresServer
@@ -41,6 +44,7 @@ export class PostgresWatch {
       cpuMicros: after.cpuMicros - this.#before.cpuMicros,
       commits: after.commits - this.#before.commits,
       walBytes: after.walBytes - this.#before.walBytes,
+      reads: after.reads - this.#before.reads,
     }
   }
 }
@@ -52,5 +56,6 @@ async function readCounters(server: PostgresServer): Promise<Counters> {
     cpuMicros: await treeCpuMicros(server.pid),
     commits: Number(row?.['transactions']),
     walBytes: Number(row?.['wal_bytes']),
+    reads: Number(row?.['reads']),
   }
 }

@@ -25,7 +25,7 @@ await using opened = await openFabric()
 const { fabric } = opened
 await fabric.work(handlers)
 
-const debounce = { key: 'document:17', wait: '100ms', max: '1s' } as const
+const debounce = { key: 'document:17', wait: '1s', max: '1m' } as const
 const saves = []
 for (const text of ['b', 'be', 'bee', 'bees']) saves.push(await fabric.submit(index, { text }, { debounce }))
 console.log('saves:', saves.map(({ created }) => created).join(', '))

@@ -22,7 +22,7 @@ const answer = task('agent.answer', {
 /** Simulates the streaming API of a provider, which accepts a signal. */
 async function* wordsOf(text: string, signal: AbortSignal): AsyncGenerator<string> {
   for (const word of text.split(' ')) {
-    await pause(25, undefined, { signal })
+    await pause(40, undefined, { signal })
     yield `${word} `
   }
 }

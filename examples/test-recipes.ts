@@ -46,6 +46,33 @@ await test('an approval that times out', async () => {
   assert.equal(await execution.result(), 'not published: timed_out')
 })
 
+const refund = task<{ cents: number }, string>('refund')
+
+await test('approvals by links, which a worker that crashes does not send again', async () => {
+  const links = new Map<string, string>()
+  const sent: string[] = []
+  const refundHandler = refund.handle(async ({ cents }, ctx) => {
+    const gate = await ctx.waitpoint('gate')
+    for (const person of ['ada', 'bob', 'eve']) {
+      await ctx.step(`ask ${person}`, () => {
+        sent.push(person)
+        links.set(person, gate.token({ for: person, expires: '3d', names: ['approve', 'reject'] }))
+      })
+    }
+    const review = await ctx.waitFor('review', approval({ on: gate, need: 2, timeout: '3d', onTimeout: 'escalate' }))
+    return review.ok ? `${cents} paid by ${review.votes.map(({ by }) => by.identity).join(' and ')}` : review.reason
+  })
+  await using t = await testFabric([refundHandler])
+  await t.crashWorker({ after: 'ask bob' })
+  const execution = await t.submit(refund, { cents: 1_999 })
+  await t.until(execution, 'suspended')
+  await t.answer(links.get('ada') ?? '', 'approve')
+  await t.advance('2d')
+  await t.answer(links.get('eve') ?? '', 'approve')
+  assert.equal(await execution.result(), '1999 paid by ada and eve')
+  assert.deepEqual(sent, ['ada', 'bob', 'eve'])
+})
+
 await test('a crash between two steps', async () => {
   const { handler, charges, parcels } = makeOrderHandler()
   await using t = await testFabric([handler])

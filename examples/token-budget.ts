@@ -1,24 +1,24 @@
 /**
- * Three ways to stay inside a budget. Each tenant has tokens of its own below a total for all: who has used them up waits, and others do
- * not. A handler whose large model is out of budget takes the small one. And an agent that needs more than its budget asks for an
- * approval, for which no worker is held.
+ * Three ways to stay inside a budget. Each tenant has money for a day below a cap for all: who has used it up waits, and others do not.
+ * A handler whose large model is out of budget takes the small one. And an agent that, with its children, needs more tokens than it was
+ * given asks for an approval, for which no worker is held.
  *
  *   npx node examples/token-budget.ts [location of a store]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BudgetExceededError, budget, task, usd } from '../src/index.ts'
+import { BudgetExceededError, budget, callModel, task, tokenCost, usd } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
 interface Job {
   readonly tenant: string
-  readonly tokens: number
+  readonly words: number
 }
 
-const total = budget('total', { hard: { tokens: 10_000 }, every: 'month' })
+const total = budget('total', { hard: { cost: usd(100) }, every: 'month' })
 const tenants = budget<Job>('tenants', {
   parent: total,
   key: ({ tenant }) => tenant,
-  hard: { tokens: 1_000 },
+  hard: { cost: usd(1) },
   every: 'day',
 })
 const summarise = task<Job, string>('summarise', { budgets: [tenants] })
@@ -26,18 +26,25 @@ const summarise = task<Job, string>('summarise', { budgets: [tenants] })
 const largeModel = budget('large-model', { hard: { cost: usd(0.05) } })
 const answer = task<undefined, string>('answer', { budgets: [largeModel] })
 
-const agents = budget('agents', { hard: { cost: usd(1) }, onBreach: 'suspend' })
+const agents = budget('agents', { per: 'execution', inherit: true, hard: { tokens: 1_000 }, onBreach: 'suspend' })
 const agent = task<undefined, string>('agent', { budgets: [agents] })
+const search = task<string, string>('search')
+
+/** Stands for the client of a provider. */
+function complete(prompt: string, words: number) {
+  return Promise.resolve({ text: prompt, usage: { input_tokens: 100, output_tokens: words } })
+}
+
+const cost = tokenCost({ input: usd(100), output: usd(1_000) })
 
 await using opened = await openFabric()
 const { fabric } = opened
 await fabric.work([
-  summarise.handle(async ({ tenant, tokens }, ctx) => {
+  summarise.handle(async ({ tenant, words }, ctx) => {
     return await ctx.step('write', async (step) => {
-      const reserved = await step.reserve({ tokens })
-      // A model would answer here, and report how much it took.
-      await reserved.settle({ tokens: tokens - 100 })
-      return `a summary for ${tenant}`
+      const call = () => complete(`a summary for ${tenant}`, words)
+      const reply = await callModel(step, { reserve: { cost: usd(1) }, call, spent: cost })
+      return reply.text
     })
   }),
   answer.handle(async (_, ctx) => {
@@ -50,20 +57,27 @@ await fabric.work([
       throw error
     }
   }),
+  search.handle(async (subject, ctx) => {
+    const call = () => complete(`the answer to ${subject}`, 400)
+    return await ctx.step('ask', async (step) => (await callModel(step, { reserve: { tokens: 600 }, call })).text)
+  }),
   agent.handle(async (_, ctx) => {
-    const reserved = await ctx.reserve({ cost: usd(2.5) })
-    await reserved.settle({ cost: usd(2.4) })
-    return 'the research is done'
+    await ctx.call('search', search, 'the question')
+    const call = () => complete('the research is done', 900)
+    return await ctx.step(
+      'conclude',
+      async (step) => (await callModel(step, { reserve: { tokens: 1_200 }, call })).text,
+    )
   }),
 ])
 
-const first = await fabric.submit(summarise, { tenant: 'acme', tokens: 1_000 })
+const first = await fabric.submit(summarise, { tenant: 'acme', words: 900 })
 console.log(await first.result())
-await fabric.budgets.raise('tenants', { key: 'acme', amounts: { tokens: 900 }, by: 'ada', reason: 'a launch' })
-const both = [900, 1_000].map((tokens, i) => fabric.submit(summarise, { tenant: ['acme', 'bees'][i] ?? '', tokens }))
+await fabric.budgets.raise('tenants', { key: 'acme', amounts: { cost: usd(1) }, by: 'ada', reason: 'a launch' })
+const both = ['acme', 'bees'].map((tenant) => fabric.submit(summarise, { tenant, words: 800 }))
 for (const execution of await Promise.all(both)) console.log(await execution.result())
 const { keys } = await fabric.budgets.describe('total')
-console.log(`${keys[0]?.dimensions[0]?.spent ?? 0} tokens are spent by all tenants`)
+console.log(`${(keys[0]?.dimensions[0]?.spent ?? 0) / usd(1)} dollars are spent by all tenants`)
 
 for (const question of ['first', 'second']) {
   const execution = await fabric.submit(answer, undefined)
@@ -71,7 +85,8 @@ for (const question of ['first', 'second']) {
 }
 
 const research = await fabric.submit(agent, undefined)
-while ((await research.describe()).state !== 'suspended') await sleep(10)
-console.log((await research.describe()).suspension?.reason)
-await fabric.signal(research.id, 'approve', { amounts: { cost: usd(2) } }, { waitpoint: 'budget agents', by: 'ada' })
+const question = async () => (await research.describe()).suspension?.reason
+while ((await question())?.startsWith('budget') !== true) await sleep(10)
+console.log((await question())?.replace(research.id, 'the agent'))
+await fabric.signal(research.id, 'approve', { amounts: { tokens: 1_000 } }, { waitpoint: 'budget agents', by: 'ada' })
 console.log(await research.result())

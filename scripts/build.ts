@@ -28,10 +28,16 @@ await build({
         worker: 'src/worker.ts',
         server: 'src/server.ts',
         http: 'src/http.ts',
+        react: 'src/react.ts',
         'testing/index': 'src/testing/index.ts',
         'cli/main': 'src/cli/main.ts',
       },
-      output: { entryFileNames: '[name].js', chunkFileNames: `${CHUNKS}/[name].js` },
+      // Editors read documentation from the declarations, so it is not shipped twice.
+      output: { entryFileNames: '[name].js', chunkFileNames: `${CHUNKS}/[name].js`, comments: { jsdoc: false } },
+      // The directive of the hooks is kept, because they are an entry.
+      onLog: (level, log, report) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)
+      },
     },
   },
 })

@@ -1,6 +1,7 @@
 /**
  * Generates docs/states.md and docs/errors.md from the catalogues of the kernel, docs/http-routes.md from the table of routes,
- * docs/metrics-reference.md from the definitions of metrics, and the types of the routes for the dashboard.
+ * docs/metrics-reference.md from the definitions of metrics, docs/configuration.md from the list of settings, the types of the routes for
+ * the dashboard, and the shapes of the inputs of operations.
  *
  *   node scripts/generate-docs.ts            writes them
  *   node scripts/generate-docs.ts --check    fails if they are out of date
@@ -10,7 +11,9 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { apiTypes } from './docs/api-types.ts'
+import { configurationPage } from './docs/configuration-page.ts'
 import { errorsPage } from './docs/errors-page.ts'
+import { inputShapes } from './docs/input-shapes.ts'
 import { metricsPage } from './docs/metrics-page.ts'
 import { routesPage } from './docs/routes-page.ts'
 import { statesPage } from './docs/states-page.ts'
@@ -19,9 +22,11 @@ import { root } from './run.ts'
 const pages = [
   { file: 'docs/states.md', write: statesPage },
   { file: 'docs/errors.md', write: errorsPage },
+  { file: 'docs/configuration.md', write: configurationPage },
   { file: 'docs/http-routes.md', write: routesPage },
   { file: 'docs/metrics-reference.md', write: metricsPage },
   { file: 'dashboard/src/api/types.ts', write: apiTypes },
+  { file: 'src/server/operations/input-shapes.ts', write: inputShapes },
 ]
 
 async function read(file: string): Promise<string | undefined> {

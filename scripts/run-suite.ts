@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
 import { capture, root, run } from './run.ts'
+import { REPORT_VARIABLE } from './suite-reporter.ts'
+import type { SuiteReport, TestResult } from './suite-reporter.ts'
+
+const REPORTER = path.join(import.meta.dirname, 'suite-reporter.ts')
 
 /** Ends a suite that hangs. The limit is generous, because suites run concurrently. */
 const SUITE_LIMIT_MS = 60 * 60_000
@@ -14,52 +18,31 @@ export interface SuiteOptions {
   readonly output: 'terminal' | 'result'
 }
 
-export interface TestResult {
-  readonly name: string
-  readonly durationMs: number
-  /** The message of a failed test. */
-  readonly failure: string | undefined
-}
-
 export interface SuiteResult {
   readonly passed: number
   readonly failed: number
   readonly output: string
   readonly tests: readonly TestResult[]
+  /** Failures outside of tests. Each counts as a failed test. */
+  readonly problems: SuiteReport['problems']
 }
 
 const reportSchema = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  testResults: z.array(
+  tests: z.array(
     z.object({
-      status: z.string(),
-      assertionResults: z.array(
-        z.object({
-          status: z.string(),
-          fullName: z.string(),
-          duration: z.number().nullish(),
-          failureMessages: z.array(z.string()).nullish(),
-        }),
-      ),
+      name: z.string(),
+      state: z.enum(['passed', 'failed', 'skipped', 'pending']),
+      durationMs: z.number(),
+      failure: z.string(),
     }),
   ),
-})
+  problems: z.array(z.object({ name: z.string(), failure: z.string() })),
+}) satisfies z.ZodType<SuiteReport>
 
-type Report = z.infer<typeof reportSchema>
-
-const emptyReport: Report = { numPassedTests: 0, numFailedTests: 0, testResults: [] }
-
-/** Counts files that could not be loaded: they have no failed test, but are failures. */
-function failuresIn(report: Report): number {
-  const broken = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
-  )
-  return report.numFailedTests + broken.length
-}
+const emptyReport: SuiteReport = { tests: [], problems: [] }
 
 /** Returns an empty report for a suite that ended before it wrote one. */
-async function readReport(file: string): Promise<Report> {
+async function readReport(file: string): Promise<SuiteReport> {
   try {
     return reportSchema.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch {
@@ -77,26 +60,22 @@ export async function runSuite(name: string, { env, output }: SuiteOptions): Pro
   const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-test-'))
   const file = path.join(folder, 'report.json')
   const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--project', name, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+  const args = ['run', '--project', name, '--reporter=default', `--reporter=${REPORTER}`]
   const start = output === 'terminal' ? run : capture
-  const ended = await start(process.execPath, [vitest, ...args], { env, limitMs: SUITE_LIMIT_MS })
-  const report = await readReport(file)
+  const limits = { env: { ...env, [REPORT_VARIABLE]: file }, limitMs: SUITE_LIMIT_MS }
+  const ended = await start(process.execPath, [vitest, ...args], limits)
+  const { tests, problems } = await readReport(file)
   await rm(folder, { recursive: true })
 
-  const passed = report.numPassedTests
-  const failed = failuresIn(report)
+  const passed = tests.filter(({ state }) => state === 'passed').length
+  const failed = tests.filter(({ state }) => state === 'failed').length + problems.length
   const isBroken = failed === 0 && (ended.code !== 0 || passed === 0)
   const verdict = `The suite ${name} ${complaintOf(ended.code, passed)}.\n`
   return {
     passed,
     failed: isBroken ? 1 : failed,
     output: isBroken ? ended.output + verdict : ended.output,
-    tests: report.testResults
-      .flatMap((results) => results.assertionResults)
-      .map(({ status, fullName, duration, failureMessages }) => ({
-        name: `${name}: ${fullName}`,
-        durationMs: duration ?? 0,
-        failure: status === 'failed' ? (failureMessages ?? []).join('\n') : undefined,
-      })),
+    tests: tests.map((test) => ({ ...test, name: `${name}: ${test.name}` })),
+    problems: problems.map((problem) => ({ ...problem, name: `${name}: ${problem.name}` })),
   }
 }

@@ -18,12 +18,13 @@ import { runLanes } from './lanes.ts'
 import type { Job } from './lanes.ts'
 import { captureScript, seconds } from './run.ts'
 import { runSuite } from './run-suite.ts'
-import type { SuiteResult, TestResult } from './run-suite.ts'
+import type { SuiteResult } from './run-suite.ts'
+import type { TestResult } from './suite-reporter.ts'
 import { chooseSuites } from './suites.ts'
 import type { Suite } from './suites.ts'
 
 const SLOWEST_SHOWN = 10
-/** The number of lines of each failure message in the summary. */
+/** The number of lines of each failure in the summary. */
 const FAILURE_LINES = 12
 
 type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'output'>
@@ -35,6 +36,8 @@ interface Count extends Outcome {
 
 const counts: Count[] = []
 const tests: TestResult[] = []
+/** Failed tests, and failures outside of tests. */
+const failures: Pick<TestResult, 'name' | 'failure'>[] = []
 
 function heading(text: string): void {
   console.log(`\n== ${text}`)
@@ -85,9 +88,8 @@ function summarise(): void {
   for (const { name, durationMs } of tests.sort((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_SHOWN)) {
     console.log(`${`${(durationMs / 1000).toFixed(1)} s`.padStart(8)}  ${name}`)
   }
-  const failures = tests.filter(({ failure }) => failure !== undefined)
   if (failures.length > 0) heading('failed tests')
-  for (const { name, failure = '' } of failures) {
+  for (const { name, failure } of failures) {
     console.log(`${name}\n    ${failure.split('\n').slice(0, FAILURE_LINES).join('\n    ')}`)
   }
   heading('summary')
@@ -125,6 +127,7 @@ function suiteJob({ name }: Suite): Job {
       const env = isEmbedded ? { FLOWFABRIC_TEST_EMBEDDED: '1' } : servers && environmentOf(servers.locations)
       const result = await runSuite(name, { env: env ?? {}, output: chosen.length === 1 ? 'terminal' : 'result' })
       tests.push(...result.tests)
+      failures.push(...result.tests.filter(({ state }) => state === 'failed'), ...result.problems)
       return result
     })
 }

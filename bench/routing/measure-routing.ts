@@ -32,13 +32,20 @@ export interface RoutingOrder {
 
 const routed = task<Load, number>('bench.routed', { lane: LANE })
 
-/** Returns how many executions ended per second, from the start of the workers to the last end. */
-export async function measureRouting({ store, count, isRouted }: RoutingOrder): Promise<number> {
+export interface RoutedDrain {
+  /** Executions that ended, from the start of the workers to the last end. */
+  readonly perSecond: number
+  /** CPU time of the process for each of them. */
+  readonly cpuMicros: number
+}
+
+export async function measureRouting({ store, count, isRouted }: RoutingOrder): Promise<RoutedDrain> {
   await using place = await freshStore(store)
   await using fabric = await createFabric(place.url)
   await submitBacklog(fabric, count, isRouted)
   let ended = 0
   const handler = routed.handle(({ number }) => number)
+  const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
   const workers = Array.from({ length: WORKERS }, (_, i) =>
     startWorker(fabric, [handler], {
@@ -52,8 +59,9 @@ export async function measureRouting({ store, count, isRouted }: RoutingOrder): 
     ended = endedBy(workers)
   }
   const perSecond = (count / (performance.now() - startedAt)) * 1_000
+  const { user, system } = process.cpuUsage(cpuBefore)
   await Promise.all(workers.map((worker) => worker.close()))
-  return Math.round(perSecond)
+  return { perSecond: Math.round(perSecond), cpuMicros: (user + system) / count }
 }
 
 async function submitBacklog(fabric: Fabric, count: number, isRouted: boolean): Promise<void> {

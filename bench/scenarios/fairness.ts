@@ -20,8 +20,12 @@ const COUNT = 100_000
 const ROUNDS = 1
 /** Weights that tenants have in turn. */
 const WEIGHTS = [1, 1, 1, 2, 4]
-/** Longest backlog of a tenant over what it gets during the measurement. The shortest is just enough. */
-const SKEW_MAX = 3
+/**
+ * Shortest and longest backlog of a tenant over what it gets during the measurement. The shortest is enough for a tenant to have work in
+ * every partition to the end, although more is started in some of them than in others.
+ */
+const SKEW_MIN = 1.5
+const SKEW_MAX = 5
 /** Submits that are under way at once. */
 const SUBMITS_AT_ONCE = 200
 
@@ -91,7 +95,7 @@ function backlogOf(tenants: readonly Work[], count: number): Work[] {
   const total = tenants.reduce((sum, { weight }) => sum + weight, 0)
   return tenants.flatMap((work, i) => {
     const gets = (count * work.weight) / total
-    const skew = 1.2 + (SKEW_MAX - 1.2) * ((i % 7) / 6)
+    const skew = SKEW_MIN + (SKEW_MAX - SKEW_MIN) * ((i % 7) / 6)
     return Array.from({ length: Math.ceil(gets * skew) }, () => work)
   })
 }

@@ -1,5 +1,6 @@
 /**
- * Submits over HTTP beside submits of a client that uses the store directly: one in a request, and in batches. Client, server
+ * Submits over HTTP beside submits of a client that uses the store directly: one in a request, in batches, and by a client whose
+ * location is the address of the server. Client, server
  * and worker share one process, so the numbers include the work of the client that sends the requests.
  */
 import { task } from '../../src/client/index.ts'
@@ -29,6 +30,14 @@ interface Round {
   readonly submitPerSecond: number
   readonly batchPerSecond: number
   readonly endToEndPerSecond: number
+  /** CPU of a direct submit, divided by that of one in a batch. */
+  readonly batchCpu: number
+  /** Submits of a client whose location is the address of the server. */
+  readonly remotePerSecond: number
+  /** CPU of the process for one of them. */
+  readonly remoteMicros: number
+  /** CPU of a direct submit, divided by that. */
+  readonly remoteCpu: number
   /** CPU of the process for one submit in a request of its own. */
   readonly cpuMicros: number
   readonly requestMs: readonly number[]
@@ -53,11 +62,18 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
       submitPerSecond: Math.round(middle((round) => round.submitPerSecond)),
       batchSubmitPerSecond: Math.round(middle((round) => round.batchPerSecond)),
       endToEndPerSecond: Math.round(middle((round) => round.endToEndPerSecond)),
+      remoteCpuMicrosPerSubmit: Math.round(middle((round) => round.remoteMicros)),
+      remoteSubmitPerSecond: Math.round(middle((round) => round.remotePerSecond)),
       cpuMicrosPerSubmit: Math.round(middle((round) => round.cpuMicros)),
       p50Ms: rounded(percentile(requests, 0.5)),
       p99Ms: rounded(percentile(requests, 0.99)),
     },
-    ratios: { direct: rounded(middle((round) => round.batchPerSecond / round.directPerSecond)) },
+    ratios: {
+      direct: rounded(middle((round) => round.batchPerSecond / round.directPerSecond)),
+      directCpu: rounded(middle((round) => round.batchCpu)),
+      remote: rounded(middle((round) => round.remotePerSecond / round.directPerSecond)),
+      remoteCpu: rounded(middle((round) => round.remoteCpu)),
+    },
     settings: {
       count,
       rounds: roundCount,
@@ -75,7 +91,9 @@ async function measureRound(store: BenchStore, count: number): Promise<Round> {
   await using fabric = await createFabric(place.url)
   await using server = await startServer(fabric, { port: 0 })
   const url = `${server.url}/v1/executions`
+  const directBefore = process.cpuUsage()
   const direct = await timed(() => withInFlight(count, IN_FLIGHT, (number) => fabric.submit(noop, loadOf(number))))
+  const directMicros = microsSince(directBefore)
   const requestMs: number[] = []
   const cpuBefore = process.cpuUsage()
   const single = await timed(() =>
@@ -85,17 +103,32 @@ async function measureRound(store: BenchStore, count: number): Promise<Round> {
   )
   const cpu = process.cpuUsage(cpuBefore)
   const batchCount = Math.ceil(count / BATCH_SIZE)
+  const batchBefore = process.cpuUsage()
   const batches = await timed(() => submitBatches(url, batchCount))
-  const endToEnd = await timed(() => runToEnd(fabric, url, batchCount, 2 * count + batchCount * BATCH_SIZE))
-  const total = 2 * count + 2 * batchCount * BATCH_SIZE
+  const batchMicros = microsSince(batchBefore)
+  await using far = await createFabric(server.url)
+  const remoteBefore = process.cpuUsage()
+  const remote = await timed(() => withInFlight(count, IN_FLIGHT, (number) => far.submit(noop, loadOf(number))))
+  const remoteMicros = microsSince(remoteBefore)
+  const endToEnd = await timed(() => runToEnd(fabric, url, batchCount, 3 * count + batchCount * BATCH_SIZE))
+  const total = 3 * count + 2 * batchCount * BATCH_SIZE
   return {
     directPerSecond: perSecond(count, direct),
     submitPerSecond: perSecond(count, single),
     batchPerSecond: perSecond(batchCount * BATCH_SIZE, batches),
     endToEndPerSecond: perSecond(total, endToEnd),
+    remotePerSecond: perSecond(count, remote),
+    batchCpu: directMicros / count / (batchMicros / (batchCount * BATCH_SIZE)),
+    remoteMicros: remoteMicros / count,
+    remoteCpu: directMicros / remoteMicros,
     cpuMicros: (cpu.user + cpu.system) / count,
     requestMs,
   }
+}
+
+function microsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return user + system
 }
 
 /** Submits further batches while a worker runs them, and what waits already. */

@@ -78,6 +78,25 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['n'],
     load: async () => (await import('./limits.ts')).limits,
   },
+  budgets: {
+    stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
+    options: ['n'],
+    load: async () => (await import('./budgets.ts')).budgets,
+  },
+  ordered: {
+    stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
+    options: ['n'],
+    load: async () => (await import('./ordered.ts')).ordered,
+  },
+  schedules: {
+    stores: ['valkey', 'valkey-cluster', 'postgres', 'sqlite'],
+    options: ['n'],
+    load: async () => (await import('./schedules.ts')).schedules,
+  },
+  'open-streams': {
+    stores: ['memory', 'sqlite', 'valkey', 'postgres', 'valkey-cluster'],
+    load: async () => (await import('./open-streams.ts')).openStreams,
+  },
   http: {
     stores: ['sqlite', 'memory', 'valkey', 'postgres', 'valkey-cluster'],
     load: async () => (await import('./http.ts')).http,
@@ -92,7 +111,7 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     load: async () => (await import('./longest.ts')).longestCalls,
   },
   idle: {
-    stores: ['valkey', 'valkey-cluster'],
+    stores: ['valkey', 'sqlite', 'postgres', 'valkey-cluster'],
     options: ['executions'],
     load: async () => (await import('./idle.ts')).idle,
   },

@@ -1,6 +1,6 @@
 /** What limits cost where they hold nothing back, how near a rate is to its limit, and what many keys cost. */
 import { storeSettings } from '../bench-store.ts'
-import { measureDrain, rateOf, uses } from '../limits/measure-limits.ts'
+import { measureDrain, rateOf, rateOfStarts, uses } from '../limits/measure-limits.ts'
 import type { Drain } from '../limits/measure-limits.ts'
 import { machineSettings } from '../machine.ts'
 import type { Measurement } from '../measurement.ts'
@@ -41,9 +41,13 @@ async function run({ store, say, options, ...request }: ScenarioRequest): Promis
   say(`${keys} keys`)
   const oneKey = await measureDrain(store, keys, uses.nonBinding)
   const manyKeys = await measureDrain(store, keys, uses.keyPerExecution)
+  say(`another limit beside ${keys} keys`)
+  const besideKeys = await measureDrain(store, count, uses.cap, [], { count: keys, limits: uses.keyPerExecution })
+  // Ended executions remain too, with or without keys.
+  const besideOneKey = await measureDrain(store, count, uses.cap, [], { count: keys, limits: uses.nonBinding })
 
   const middle = (kind: Kind, valueOf: (drain: Drain) => number) => median(rounds.map((round) => valueOf(round[kind])))
-  const bindingPerSecond = (BINDING_PER_SECOND * BINDING_SECONDS) / binding.startSeconds
+  const bindingPerSecond = rateOfStarts(binding.startedAt, BINDING_PER_SECOND)
   return {
     metrics: {
       unlimitedPerSecond: Math.round(middle('none', ({ perSecond }) => perSecond)),
@@ -55,12 +59,18 @@ async function run({ store, say, options, ...request }: ScenarioRequest): Promis
       ...callsOf('cap', (valueOf) => middle('cap', valueOf)),
       ...callsOf('binding', (valueOf) => valueOf(binding)),
       ...callsOf('keys100k', (valueOf) => valueOf(manyKeys)),
+      ...callsOf('besideKeys', (valueOf) => valueOf(besideKeys)),
     },
     ratios: {
       nonBinding: rounded(median(rounds.map(({ none, nonBinding }) => nonBinding.perSecond / none.perSecond))),
+      nonBindingCpu: rounded(
+        middle('none', ({ cpuMicros }) => cpuMicros) / middle('nonBinding', ({ cpuMicros }) => cpuMicros),
+      ),
       cap: rounded(median(rounds.map(({ none, cap }) => cap.perSecond / none.perSecond))),
       binding: rounded(bindingPerSecond / BINDING_PER_SECOND),
       keys100k: rounded(manyKeys.perSecond / oneKey.perSecond),
+      keys100kCpu: rounded(oneKey.cpuMicros / manyKeys.cpuMicros),
+      besideKeysCpu: rounded(besideOneKey.cpuMicros / besideKeys.cpuMicros),
     },
     settings: {
       count,

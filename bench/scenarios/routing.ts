@@ -4,6 +4,7 @@ import { machineSettings } from '../machine.ts'
 import type { Measurement } from '../measurement.ts'
 import { rotated } from '../rotation.ts'
 import { KINDS, WORKERS, WORKER_CONCURRENCY, measureRouting } from '../routing/measure-routing.ts'
+import type { RoutedDrain } from '../routing/measure-routing.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
 import { median, rounded } from '../statistics.ts'
 
@@ -17,20 +18,27 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
   const roundCount = request.rounds ?? ROUNDS
   say('warming up')
   for (const isRouted of [true, false]) await measureRouting({ store, count: WARM_UP_COUNT, isRouted })
-  const results = { routed: [] as number[], unrouted: [] as number[] }
+  const results = { routed: [] as RoutedDrain[], unrouted: [] as RoutedDrain[] }
   for (let round = 1; round <= roundCount; round++) {
     for (const kind of rotated(['routed', 'unrouted'] as const, round)) {
       results[kind].push(await measureRouting({ store, count, isRouted: kind === 'routed' }))
     }
-    say(`round ${round}: ${results.routed.at(-1)} per second by needs, ${results.unrouted.at(-1)} without`)
+    const [byNeeds, without] = [results.routed.at(-1), results.unrouted.at(-1)]
+    say(`round ${round}: ${byNeeds?.perSecond} per second by needs, ${without?.perSecond} without`)
   }
-  const ratios = results.routed.map((perSecond, i) => perSecond / (results.unrouted[i] ?? perSecond))
+  const ratios = results.routed.map(({ perSecond }, i) => perSecond / (results.unrouted[i]?.perSecond ?? perSecond))
+  const cpuOf = (drains: readonly RoutedDrain[]) => median(drains.map(({ cpuMicros }) => cpuMicros))
   return {
     metrics: {
-      capabilityRoutedPerSecond: Math.round(median(results.routed)),
-      unroutedPerSecond: Math.round(median(results.unrouted)),
+      capabilityRoutedPerSecond: Math.round(median(results.routed.map(({ perSecond }) => perSecond))),
+      unroutedPerSecond: Math.round(median(results.unrouted.map(({ perSecond }) => perSecond))),
+      capabilityRoutedCpuMicros: Math.round(cpuOf(results.routed)),
+      unroutedCpuMicros: Math.round(cpuOf(results.unrouted)),
     },
-    ratios: { unrouted: rounded(median(ratios)) },
+    ratios: {
+      unrouted: rounded(median(ratios)),
+      unroutedCpu: rounded(cpuOf(results.unrouted) / cpuOf(results.routed)),
+    },
     settings: {
       count,
       rounds: roundCount,

@@ -68,6 +68,6 @@ test('the alerts watch metrics that exist', async () => {
     .slice(1)
     .map((rule) => /expr: ([^]*?)\n {8}for:/.exec(rule)?.[1] ?? '')
 
-  expect(queries).toHaveLength(5)
+  expect(queries).toHaveLength(7)
   for (const query of queries) expectKnown(query.replace('>-', ''))
 })

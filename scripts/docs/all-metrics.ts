@@ -2,7 +2,9 @@
 import * as flows from '../../src/engine/scanners/flow-metrics.ts'
 import * as scanners from '../../src/engine/runner/scanner-metrics.ts'
 import type { Metric } from '../../src/runtime/metrics.ts'
+import * as consumers from '../../src/server/metrics/consumer-gauges.ts'
 import * as http from '../../src/server/metrics/http-metrics.ts'
+import * as limits from '../../src/server/metrics/limit-gauges.ts'
 import * as gauges from '../../src/server/metrics/store-gauges.ts'
 import * as store from '../../src/stores/store-metrics.ts'
 import * as worker from '../../src/worker/metrics/worker-metrics.ts'
@@ -23,6 +25,8 @@ function isMetric(value: unknown): value is Metric {
 
 export const metricGroups: readonly MetricGroup[] = [
   { title: 'Lanes, workers and budgets, read from the store', metrics: metricsIn(gauges) },
+  { title: 'Limits, read from the store', metrics: metricsIn(limits) },
+  { title: 'Consumers and webhooks, read from the store', metrics: metricsIn(consumers) },
   { title: 'Submits and calls to the store', metrics: metricsIn(store) },
   { title: 'Handlers and leases', metrics: metricsIn(worker) },
   { title: 'Scanners of the engine', metrics: [...metricsIn(scanners), ...metricsIn(flows)] },

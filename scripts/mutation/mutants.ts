@@ -29,6 +29,10 @@ export interface Mutant {
   readonly line: number
   /** The innermost named function around it. */
   readonly within: string
+  /** The text of the function or the member of a class that contains it, at the top of its file. */
+  readonly part: string
+  /** Where the part starts. */
+  readonly partStart: number
   /** The change as one line of text, `before → after`. */
   readonly change: string
 }
@@ -58,6 +62,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
       isComparable: manner === 'replace' && isComparable(node.getText(source), replacement),
       line: source.getLineAndCharacterOfPosition(start).line + 1,
       within: nameAround(node),
+      ...partAround(node, source),
       change: manner === 'replace' ? `${before} → ${after}` : `${before} → nothing`,
     })
   }
@@ -148,6 +153,12 @@ function nameAround(node: ts.Node): string {
     }
   }
   return ''
+}
+
+function partAround(node: ts.Node, source: ts.SourceFile): Pick<Mutant, 'part' | 'partStart'> {
+  let part = node
+  while (!ts.isSourceFile(part.parent) && !ts.isClassLike(part.parent)) part = part.parent
+  return { part: part.getText(source), partStart: part.getStart(source) }
 }
 
 function oneLine(text: string): string {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Mutant } from './mutants.ts'
 import type { Result, Status } from './results.ts'
 
-type Counts = Record<Status, number>
+type Counts = Record<Status | 'not_tried', number>
 
 /** Returns the percentage of mutants that were killed, those that timed out included. */
 export function printReport(mutants: readonly Mutant[], results: readonly (Result | undefined)[]): number {
@@ -11,17 +11,17 @@ export function printReport(mutants: readonly Mutant[], results: readonly (Resul
   const folders = new Map<string, Counts>()
   const all = noCounts()
   for (const [number, { file }] of mutants.entries()) {
-    const status = results[number]?.status ?? 'not_covered'
+    const status = results[number]?.status ?? 'not_tried'
     for (const counts of [countsOf(files, file), countsOf(folders, path.dirname(file)), all]) counts[status] += 1
   }
-  console.log(line('', ['score', 'killed', 'timed out', 'survived', 'not covered', 'total']))
+  console.log(line('', ['score', 'killed', 'timed out', 'survived', 'not covered', 'not tried', 'total']))
   for (const [name, counts] of [...files, ...folders]) console.log(line(name, cells(counts)))
   console.log(line('all', cells(all)))
   return scoreOf(all)
 }
 
 function noCounts(): Counts {
-  return { killed: 0, timed_out: 0, survived: 0, not_covered: 0 }
+  return { killed: 0, timed_out: 0, survived: 0, not_covered: 0, not_tried: 0 }
 }
 
 function countsOf(parts: Map<string, Counts>, name: string): Counts {
@@ -31,7 +31,7 @@ function countsOf(parts: Map<string, Counts>, name: string): Counts {
 }
 
 function totalOf(counts: Counts): number {
-  return counts.killed + counts.timed_out + counts.survived + counts.not_covered
+  return counts.killed + counts.timed_out + counts.survived + counts.not_covered + counts.not_tried
 }
 
 function scoreOf(counts: Counts): number {
@@ -39,8 +39,11 @@ function scoreOf(counts: Counts): number {
 }
 
 function cells(counts: Counts): string[] {
-  const { killed, timed_out, survived, not_covered } = counts
-  return [scoreOf(counts).toFixed(1), ...[killed, timed_out, survived, not_covered, totalOf(counts)].map(String)]
+  const { killed, timed_out, survived, not_covered, not_tried } = counts
+  return [
+    scoreOf(counts).toFixed(1),
+    ...[killed, timed_out, survived, not_covered, not_tried, totalOf(counts)].map(String),
+  ]
 }
 
 function line(name: string, columns: readonly string[]): string {

@@ -26,6 +26,11 @@ export function readSurvivors(): SurvivorList {
   return listSchema.parse(JSON.parse(readFileSync(FILE, 'utf8')))
 }
 
+/** Whether a mutant may survive. */
+export function isListed(list: SurvivorList, { file, within, change }: Mutant): boolean {
+  return list[file]?.some((entry) => entry.in === within && entry.mutants.includes(change)) ?? false
+}
+
 export interface Difference {
   /** Survivors without a reason. */
   readonly unlisted: readonly Mutant[]

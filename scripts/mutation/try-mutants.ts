@@ -11,7 +11,7 @@ import { root } from '../run.ts'
 
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** A process that reports nothing for so long hangs in a loop that no tick ends. At the lowest priority, it may also wait for the CPU. */
-const SILENCE_MAX_MS = 600_000
+const SILENCE_MAX_MS = 300_000
 const LOOK_EVERY_MS = 250
 /** Tests have the rest of the machine: this runs for a long time. */
 const NICENESS = 5
@@ -26,6 +26,8 @@ export interface Verdict {
 
 export interface Tried {
   readonly verdicts: ReadonlyMap<number, Verdict>
+  /** The mutants that were tried for long enough. */
+  readonly givenUp: ReadonlySet<number>
   /** The mutants that some test reaches. */
   readonly reached: ReadonlySet<number>
   /** Tests that were not tried because they take too long. */
@@ -34,7 +36,10 @@ export interface Tried {
   readonly unusable: ReadonlyMap<string, string>
 }
 
-export type Task = Pick<Plan, 'sources' | 'mutantCount' | 'mutants' | 'testFiles'>
+export interface Task extends Pick<Plan, 'sources' | 'mutantCount' | 'mutants' | 'testFiles'> {
+  /** Leaves out the tests that are not quick. */
+  readonly isQuick: boolean
+}
 
 /** What a process has reported last. */
 interface Heard {
@@ -47,6 +52,7 @@ export class Trial {
   readonly #task: Task
   readonly #onProgress: (tried: Tried) => void
   readonly #verdicts = new Map<number, Verdict>()
+  readonly #givenUp = new Set<number>()
   readonly #reached = new Set<number>()
   readonly #done = new Set<string>()
   readonly #slow = new Map<string, number>()
@@ -65,7 +71,7 @@ export class Trial {
       await this.#pass(SLOW_MS, this.#task.testFiles)
       const slow = [...this.#slow.keys()]
       const files = this.#task.testFiles.filter((file) => slow.some((test) => test.startsWith(`${file} `)))
-      if (files.length > 0) {
+      if (files.length > 0 && !this.#task.isQuick) {
         this.#slow.clear()
         await this.#pass(TOO_SLOW_MS, files)
       }
@@ -86,7 +92,14 @@ export class Trial {
   }
 
   #progress(): number {
-    return this.#verdicts.size + this.#done.size + this.#slow.size + this.#unusable.size + this.#fragile.size
+    return (
+      this.#verdicts.size +
+      this.#givenUp.size +
+      this.#done.size +
+      this.#slow.size +
+      this.#unusable.size +
+      this.#fragile.size
+    )
   }
 
   async #process(slowMs: number, testFiles: readonly string[]): Promise<{ hasEnded: boolean; output: string }> {
@@ -94,10 +107,12 @@ export class Trial {
     const [planFile, reportFile, outputFile] = ['plan', 'report', 'output'].map((name) =>
       path.join(this.#folder, `${name}-${this.#processCount}`),
     ) as [string, string, string]
+    const { sources, mutantCount } = this.#task
     const plan: Plan = {
-      ...this.#task,
+      sources,
+      mutantCount,
       testFiles,
-      mutants: this.#task.mutants.filter((mutant) => !this.#verdicts.has(mutant)),
+      mutants: this.#task.mutants.filter((mutant) => !this.#verdicts.has(mutant) && !this.#givenUp.has(mutant)),
       skippedTests: [...this.#done, ...this.#slow.keys(), ...this.#unusable.keys()],
       fragileTests: [...this.#fragile],
       slowMs,
@@ -176,6 +191,9 @@ export class Trial {
       case 'timed_out':
         this.#verdicts.set(report.mutant, { status: report.kind, test: report.test })
         return
+      case 'given_up':
+        this.#givenUp.add(report.mutant)
+        return
       case 'done':
         this.#done.add(report.test)
         this.#reach(report.reached)
@@ -200,7 +218,13 @@ export class Trial {
   }
 
   #tried(): Tried {
-    return { verdicts: this.#verdicts, reached: this.#reached, tooSlow: this.#slow, unusable: this.#unusable }
+    return {
+      verdicts: this.#verdicts,
+      givenUp: this.#givenUp,
+      reached: this.#reached,
+      tooSlow: this.#slow,
+      unusable: this.#unusable,
+    }
   }
 }
 

@@ -1,17 +1,19 @@
-const command = ['session', 'doctor', 'args', 'modules', 'process', 'text']
+const command = ['config', 'session', 'doctor', 'args', 'modules', 'process', 'text']
 
 /** The rooms of src/cli, each with the rooms that it may import. */
 export const cli = {
   rooms: {
+    config: [],
     text: [],
     modules: [],
-    process: ['text'],
-    args: ['process', 'text'],
-    session: ['args', 'process', 'text'],
-    doctor: ['text'],
-    commands: [...command, 'commands/flows'],
+    process: ['config', 'text'],
+    args: ['config', 'process', 'text'],
+    session: ['config', 'args', 'process', 'text'],
+    doctor: ['config', 'text'],
+    commands: [...command, 'commands/flows', 'commands/lanes', 'commands/workers'],
     'commands/flows': command,
     'commands/consumers': command,
+    'commands/codec-keys': command,
     'commands/keys': command,
     'commands/lanes': command,
     'commands/limits': command,

@@ -11,8 +11,20 @@ export const client = {
     // Reads what workers write, so the packing of frames is here for both.
     streams: ['checks', 'define', 'transport', 'events', 'session'],
     workers: ['checks', 'transport', 'session'],
+    audit: ['checks', 'transport', 'session'],
     // Executions for workers that do not connect to the store.
-    leases: ['checks', 'define', 'transport', 'executions', 'streams', 'session'],
+    leases: [
+      'checks',
+      'define',
+      'transport',
+      'budgets',
+      'executions',
+      'flows',
+      'journal',
+      'limits',
+      'streams',
+      'session',
+    ],
     // Declared limits and budgets are made known together; operators of both wake what they block.
     limits: ['checks', 'define', 'transport', 'session', 'budgets'],
     budgets: ['checks', 'define', 'transport', 'session', 'limits'],
@@ -21,7 +33,7 @@ export const client = {
     lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],
     lanes: ['checks', 'define', 'transport', 'limits', 'session'],
     webhooks: ['checks', 'define', 'transport', 'tokens', 'events', 'consumers', 'executions', 'lists', 'session'],
-    schedules: ['checks', 'define', 'transport', 'executions', 'limits', 'lists', 'session'],
+    schedules: ['checks', 'define', 'transport', 'executions', 'flows', 'limits', 'lists', 'session'],
   },
   /** The session joins the transport and the token signer; every capability is a set of functions over it. */
   shared: { session: ['session.ts'] },

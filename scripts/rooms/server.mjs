@@ -1,14 +1,15 @@
 /** The rooms of src/server, each with the rooms that it may import. The files directly in the folder assemble them. */
-const resource = ['parts', 'auth', 'http', 'live', 'metrics', 'pages', 'routes', 'schemas']
+const resource = ['parts', 'auth', 'http', 'live', 'metrics', 'operations', 'pages', 'routes', 'schemas']
 
 export const server = {
   rooms: {
     schemas: [],
-    auth: [],
+    auth: ['metrics'],
     http: ['schemas'],
     live: ['http', 'schemas'],
     metrics: [],
     routes: ['parts', 'auth', 'http', 'schemas'],
+    operations: ['auth', 'http', 'live'],
     pages: [],
     // The dashboard, of which only the built files are known here.
     ui: [],

@@ -7,6 +7,8 @@ export const stores = {
   rooms: {
     server: [],
     level: [],
+    // Compares the tables of a store with those that the migrations make.
+    drift: [],
     sql: ['port', 'working-set/overlay'],
     memory: ['port', 'level', 'working-set/overlay'],
     'working-set/overlay': ['port'],
@@ -16,7 +18,7 @@ export const stores = {
     'working-set/batch': ['port', 'working-set/*'],
 
     'sqlite/connection': [],
-    'sqlite/file': [...sqliteBase, 'level'],
+    'sqlite/file': [...sqliteBase, 'level', 'drift'],
     'sqlite/tables': [...sqliteBase, 'sql', 'working-set/*'],
     'sqlite/transaction': [...sqliteBase, 'level', 'sql', 'working-set/*', 'sqlite/file', 'sqlite/tables'],
     sqlite: [...sqliteBase, 'level', 'sqlite/file', 'sqlite/transaction'],
@@ -24,7 +26,7 @@ export const stores = {
     'postgres/options': ['server'],
     'postgres/wire': ['server', 'postgres/options'],
     'postgres/boot': postgresBase,
-    'postgres/schema': [...postgresBase, 'level', 'postgres/boot'],
+    'postgres/schema': [...postgresBase, 'level', 'drift', 'postgres/boot'],
     'postgres/notify': postgresBase,
     'postgres/staging': postgresBase,
     'postgres/load': [...postgresBase, 'working-set/*'],
@@ -50,7 +52,9 @@ export const stores = {
     'valkey/migration': [...valkeyBase, 'level', 'valkey/library', 'valkey/boot'],
     valkey: [...valkeyBase, 'level', 'working-set/*', 'valkey/*'],
 
-    open: ['port', 'level', 'sql', 'memory', 'sqlite/*', 'postgres/*', 'valkey/*'],
+    remote: ['port'],
+
+    open: ['port', 'remote', 'level', 'drift', 'sql', 'memory', 'sqlite/*', 'postgres/*', 'valkey/*'],
   },
   shared: { port: ['store.ts', 'partitions.ts', 'wake-listeners.ts'] },
 }
