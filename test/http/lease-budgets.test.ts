@@ -1,6 +1,8 @@
 /** Spending and limits of workers over HTTP: what counts once, what asks, and what a former lease can not do. */
 import { expect, test } from 'vitest'
-import { served } from './served.ts'
+import { storedKey } from '../../src/kernel/index.ts'
+import { limitPartition } from '../../src/stores/partitions.ts'
+import { bearer, byRole, served } from './served.ts'
 import type { Served } from './served.ts'
 
 interface Held {
@@ -156,4 +158,32 @@ test('a handler holds a limit back for all, under its own key', async () => {
     409,
     'execution_not_active',
   ])
+})
+
+test('a handler holds back keys of its own namespace, and names the key if it uses several', async () => {
+  const found = await served({ authenticate: byRole, fabric: { allNamespaces: true } })
+  const [admin, worker] = [bearer('admin'), bearer('worker-acme')]
+  await found.ok('defineLimit', { headers: admin, params: { limit: 'smtp' }, body: { concurrency: 5 } })
+  const limits = ['a', 'b'].map((key) => ({ limit: 'smtp', key }))
+  await found.ok('submitExecution', { headers: worker, body: { task: 'ask', limits } })
+  await found.ok('submitExecution', { headers: worker, body: { task: 'ask', limits: [{ limit: 'smtp' }] } })
+  const claimed = async () => {
+    const asked = { tasks: [{ name: 'ask' }], instance: 'i', count: 2, wait: '20s' }
+    const { items } = await found.ok('claimExecutions', { headers: worker, body: asked })
+    return items as readonly { id: string; lease: string }[]
+  }
+  const [first, second] = await claimed()
+  const hold = async ({ id, lease }: { id: string; lease: string }, key?: string) => {
+    const body = { lease, limit: 'smtp', retryAfter: '1m', ...(key === undefined ? {} : { key }) }
+    const answer = await found.call('holdLimitFor', { headers: worker, params: { id }, body })
+    return answer.body['kind'] ?? answer.body['code']
+  }
+  expect(await hold(first!)).toBe('invalid_input')
+  expect([await hold(first!, 'b'), await hold(second!)]).toEqual(['delayed', 'delayed'])
+
+  const { records } = await found.fabric.store.dump(limitPartition('smtp', found.fabric.store.settings))
+  const held = records.flatMap((record) =>
+    record.type === 'gauge' && record.heldUntil !== undefined ? [record.key] : [],
+  )
+  expect(held.sort()).toEqual(['', 'b'].map((key) => storedKey({ namespace: 'acme', key })))
 })

@@ -13,12 +13,12 @@ import {
   LIMIT_HOLD_MAX_MS,
   PROGRESS_MESSAGE_BYTES,
 } from '../../kernel/limits.ts'
-import { budgetsOf } from '../../kernel/index.ts'
-import type { ClaimInput, Instant } from '../../kernel/index.ts'
+import { budgetsOf, storedKey } from '../../kernel/index.ts'
+import type { ClaimInput, Execution, Instant } from '../../kernel/index.ts'
 import { randomSeed } from '../../runtime/index.ts'
 import { limitPartition } from '../../stores/partitions.ts'
 import type { Partition } from '../../stores/store.ts'
-import { checkPlainText, checkTaskName, invalidInput } from '../checks/names.ts'
+import { checkKey, checkPlainText, checkTaskName, invalidInput } from '../checks/names.ts'
 import { decodeValue, encodeValue } from '../checks/payload.ts'
 import { checkStepName } from '../checks/step-names.ts'
 import { parseDuration } from '../define/duration.ts'
@@ -224,9 +224,7 @@ export class LeaseCalls {
   ): Promise<string> {
     const session = this.#session()
     const limit = checkTaskName(held.limit, 'limit')
-    const { limits = [] } = await heldExecution(session, id, lease)
-    const own = limits.filter((used) => used.limit === limit)
-    const { key = own.length === 1 ? (own[0]?.key ?? '') : '' } = held
+    const key = keyToHold(await heldExecution(session, id, lease), limit, held.key)
     const retryAfterMs = Math.min(parseDuration(held.retryAfter, 'retryAfter'), LIMIT_HOLD_MAX_MS)
     const partition = limitPartition(limit, session.settings)
     const { result } = await session.runIn(partition, 'holdLimit', { limit, key, retryAfterMs })
@@ -337,6 +335,14 @@ async function claimIn(
     if (found.length >= count) break
   }
   return found
+}
+
+/** As stored: the given key of the execution's namespace, or the one that the execution itself uses. */
+function keyToHold({ namespace, limits = [] }: Execution, limit: string, given: string | undefined): string {
+  if (given !== undefined) return storedKey({ namespace, key: checkKey(given, 'key') })
+  const own = limits.filter((used) => used.limit === limit)
+  if (own.length <= 1) return own[0]?.key ?? storedKey({ namespace, key: '' })
+  throw invalidInput('key', `The execution uses limit '${limit}' with ${own.length} keys: name the one to hold back.`)
 }
 
 function checkBytes(text: string, field: string, maximum: number): string {
