@@ -106,12 +106,25 @@ export class Batcher {
     input: OperationInput<N>,
     blobs: readonly Uint8Array[] = [],
   ): Promise<Reply<N>> {
+    return this.#run(partition, { operation, input, blobs }, this.codec)
+  }
+
+  /** Runs a call with values as they are stored, and answers with such ones: its caller seals and opens them. */
+  runAsStored<N extends OperationName>(
+    partition: Partition,
+    operation: N,
+    input: OperationInput<N>,
+    blobs: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return this.#run(partition, { operation, input, blobs }, undefined)
+  }
+
+  #run<N extends OperationName>(partition: Partition, typed: Call<N>, codec: CallCodec | undefined): Promise<Reply<N>> {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed'))
     const refusal = familyRefusal(this.#store, partition)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const call = { operation, input, blobs } as unknown as Call
-    const answered =
-      this.codec === undefined ? this.#queue(partition, call) : this.#translated(this.codec, partition, call)
+    const call = typed as unknown as Call
+    const answered = codec === undefined ? this.#queue(partition, call) : this.#translated(codec, partition, call)
     return answered as unknown as Promise<Reply<N>>
   }
 

@@ -94,7 +94,9 @@ export class OperationPort {
     if (own === 'submitFlow' || own === 'createFlow') checkFlowId(input, executionPartitions)
     if (own === 'changeWebhook') checkWebhook(input['change'] as WebhookChange)
     const { batcher } = this.#fabric
-    const run = (checked: Input) => batcher.run(partition, own, boundInput(own, checked, access, namespace), bytes)
+    // The codec of the caller has sealed the values, and opens the answers.
+    const run = (checked: Input) =>
+      batcher.runAsStored(partition, own, boundInput(own, checked, access, namespace), bytes)
     const isDerived = namespace !== undefined && WITH_DERIVED_IDS.includes(own)
     const checks = isDerived
       ? checkDerivedIds(batcher, { operation: own, partition, input }).then(() => input)
