@@ -137,6 +137,29 @@ test('a caller of one namespace reaches nothing of another one', async () => {
   expect((await acme.describe('secret')).state).toBe('waiting')
 })
 
+test('a caller of one namespace cannot look for texts in the events of another one', async () => {
+  const found = await start()
+  const tags = [{ name: 'plan', value: 'secret', indexed: false }]
+  const create = async (namespace: string, number: number, more: object) => {
+    const executionId = `0-01a1f44b-6b98-7070-8de3-2fa98479399${number}`
+    const call = { operation: 'createExecution', input: newExecution(namespace, { executionId, ...more }) }
+    expect(await outcomeOf(found, `worker-${namespace}`, call)).toBe('created')
+  }
+  await create('acme', 1, {})
+  await create('acme', 2, { tags })
+  await create('other', 3, { tags })
+  await create('other', 4, { tags })
+  await create('acme', 5, {})
+  const read = async (texts: string[], limit = 10) => {
+    const call = { operation: 'readEvents', input: { after: 0, limit, hint: { texts } } }
+    const [answer] = await answersTo(found, 'worker-other', [call])
+    return (answer as { result: { events: { sequence: number }[] } }).result.events.map(({ sequence }) => sequence)
+  }
+  expect(await read(['secret'])).toEqual([1, 3, 4, 5])
+  expect(await read(['nothing'])).toEqual([1, 5])
+  expect(await read(['secret'], 2)).toEqual([1, 3])
+})
+
 test('a caller cannot occupy an id that follows from a name of another namespace', async () => {
   const found = await start()
   const theirs = executionIdFromKey('acme', 'order:1', 1)

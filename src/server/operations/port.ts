@@ -12,6 +12,7 @@ import { invalidInput, show } from '../../options/invalid-input.ts'
 import { copyLane } from '../../stores/lane-copy.ts'
 import { sweepWorker } from '../../stores/worker-sweep.ts'
 import { allPartitions } from '../../stores/partitions.ts'
+import { EVENT_SCAN_MAX } from '../../stores/store.ts'
 import type { EventHint, EventPage, Partition, StoredEvent } from '../../stores/store.ts'
 import { PORT_CALL_MAX, PORT_VERSION } from '../../stores/remote/wire.ts'
 import type { WireAnswer, WireCall, WireError, WireRequest } from '../../stores/remote/wire.ts'
@@ -150,13 +151,19 @@ export class OperationPort {
     return checker
   }
 
-  /** Events of other namespaces have nothing but their numbers and times, so that positions stay the same. */
+  /** Events of other namespaces have nothing but their numbers, types and times, so that positions stay the same. */
   async #readEvents(partition: Partition, { after, limit, hint }: Input, { namespace }: Principal): Promise<EventPage> {
     const from = wholeNumber(after, 'after', Number.MAX_SAFE_INTEGER)
     const count = wholeNumber(limit, 'limit', EVENT_PAGE_MAX)
-    const page = await this.#fabric.store.readEvents(partition, from, count, hintIn(hint))
-    if (namespace === undefined) return page
-    return { ...page, events: page.events.map((event) => (event.namespace === namespace ? event : blankEvent(event))) }
+    const wanted = hintIn(hint)
+    const { store } = this.#fabric
+    if (namespace === undefined) return await store.readEvents(partition, from, count, wanted)
+    if (wanted === undefined) return blanked(await store.readEvents(partition, from, count), namespace)
+    // Which events of other namespaces have a text, neither their places nor the end of the page may tell.
+    const page = await store.readEvents(partition, from, EVENT_SCAN_MAX, wanted)
+    const isShown = (event: StoredEvent, i: number) =>
+      event.namespace === namespace || i === 0 || i === page.events.length - 1
+    return blanked({ ...page, events: page.events.filter(isShown).slice(0, count) }, namespace)
   }
 
   async #recordFacts(input: Input, principal: Principal): Promise<object> {
@@ -278,6 +285,10 @@ function refusal(thrown: unknown): PortAnswer {
 function wireError(thrown: unknown): WireError {
   const { code, detail } = publicError(thrown)
   return errorCatalogue[code].status < 500 ? { code, detail } : { code }
+}
+
+function blanked(page: EventPage, namespace: string): EventPage {
+  return { ...page, events: page.events.map((event) => (event.namespace === namespace ? event : blankEvent(event))) }
 }
 
 function blankEvent({ sequence, type, at }: StoredEvent): StoredEvent {
