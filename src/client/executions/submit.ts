@@ -144,7 +144,10 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
   const { task, options } = item
   const policy = overridePolicy(task.policy, options)
   const needs = canonicalList(policy.needs, 'needs')
-  const payload = encodeValue(item.input, 'input', Math.max(PAYLOAD_BYTES, setting.codec?.maxBytes ?? 0))
+  const shaping = shapingOf(options)
+  // Inputs of shaped submits are not offloaded.
+  const larger = shaping === undefined ? (setting.codec?.maxBytes ?? 0) : 0
+  const payload = encodeValue(item.input, 'input', Math.max(PAYLOAD_BYTES, larger))
   const fairness = fairnessOf(task.fairness, item.input)
   const taskClass = classWithNeeds(task, setting.namespace, needs)
   const className = fairness === undefined ? taskClass : fairClass(taskClass)
@@ -172,7 +175,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     limits: permitsOf(item, setting),
     ifExists: options.ifExists,
     trace: setting.trace,
-    shaping: shapingOf(options),
+    shaping,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
 }

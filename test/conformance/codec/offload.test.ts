@@ -73,6 +73,16 @@ describe.each(storeTargets)('offloaded values on $name', (target) => {
     ).toBeLessThan(20_000)
   })
 
+  test('are not inputs of shaped submits, which the store keeps and which are no larger than without a bucket', async () => {
+    const site = await siteOn(target)
+    const root = await folder()
+    const fabric = site.fabric(codecOf(fileBucket(root)))
+    const shaped = (text: string) => fabric.submit(echo, text, { debounce: { key: 'a', wait: '1h' } })
+    await expect(shaped(large)).rejects.toMatchObject({ code: 'payload_too_large' })
+    await shaped(large.slice(0, MEBIBYTE / 2))
+    expect(await filesIn(root)).toEqual([])
+  })
+
   test('are removed once their execution is, and not before', async () => {
     const site = await siteOn(target)
     const bucket = fileBucket(await folder())
