@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PARTITION, problemsOf, submit } from '../store.fixture.ts'
 import { backupFile } from './file/backup-file.ts'
@@ -133,6 +134,35 @@ test('a backup beside writers is a whole store that has all that was acknowledge
   const ids = new Set<string>(dump.records.map((record) => record.id))
   expect(before.filter((id) => !ids.has(id))).toEqual([])
   expect(problemsOf(dump)).toEqual([])
+})
+
+/** Collects the permissions of files with a name like this, until a byte is set. */
+const WATCH = `
+  const { readdirSync, statSync } = require('node:fs')
+  const { parentPort, workerData: { folder, part, flag } } = require('node:worker_threads')
+  const modes = new Set()
+  parentPort.postMessage('started')
+  while (Atomics.load(flag, 0) === 0) {
+    for (const name of readdirSync(folder)) {
+      const stats = name.includes(part) ? statSync(folder + '/' + name, { throwIfNoEntry: false }) : undefined
+      if (stats !== undefined) modes.add(stats.mode & 0o777)
+    }
+  }
+  parentPort.postMessage([...modes])
+`
+
+test('no other user can read a backup of a closed file while it is written', async () => {
+  await world.open()
+  chmodSync(world.file, 0o600)
+  world.connect().exec('create table filler as select randomblob(20000000) as bytes')
+  const flag = new Int32Array(new SharedArrayBuffer(4))
+  const workerData = { folder: world.folder, part: '.partial', flag }
+  const watcher = new Worker(WATCH, { eval: true, workerData })
+  await once(watcher, 'message')
+  await backupFile(world.runtime, world.file, path.join(world.folder, 'copy.db'))
+  const reported = once(watcher, 'message')
+  Atomics.store(flag, 0, 1)
+  expect(await reported).toEqual([[0o600]])
 })
 
 test('a backup replaces no file, and a failed one leaves none', async () => {

@@ -13,6 +13,9 @@ export interface FileBackup {
   readonly bytes: number
 }
 
+/** Until the copy gets the permissions of the file: others may not read what they cannot read in the file. */
+const OWNER_ONLY = 0o600
+
 /** Writes the copy to `target`, which must not exist. Other connections read and write the file meanwhile. */
 export async function backupFile(runtime: Runtime, file: string, target: string): Promise<FileBackup> {
   const from = resolve(file)
@@ -26,6 +29,7 @@ export async function backupFile(runtime: Runtime, file: string, target: string)
     }
     await retryWhileBusy(runtime, () => {
       rmSync(partial, { force: true })
+      closeSync(openSync(partial, 'wx', OWNER_ONLY))
       connection.prepare('vacuum into ?').run(partial)
     })
     refuseDamaged(partial)
