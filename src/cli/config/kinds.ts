@@ -25,6 +25,9 @@ export const text: Kind<string> = {
 /** The path of a file. Relative paths start at the working directory. */
 export const file: Kind<string> = { text: 'a file', parse: (value) => value, check: checkText('a file') }
 
+/** The path of a file with secrets, which only its owner should reach. */
+export const secretFile: Kind<string> = { ...file }
+
 /** A text that is never shown, not even in errors. */
 export const secret: Kind<string> = {
   text: 'a secret',

@@ -3,7 +3,7 @@
  * environment variable; some have a flag. The reference in the docs is generated from this list.
  */
 import { KEYS_FILE_VARIABLE } from '../../client/index.ts'
-import { boolean, file, integer, list, secret, text, word } from './kinds.ts'
+import { boolean, file, integer, list, secret, secretFile, text, word } from './kinds.ts'
 import type { Kind } from './kinds.ts'
 
 export interface Setting<T = unknown> {
@@ -29,12 +29,12 @@ function serverSettings<Name extends 'valkey' | 'postgres'>(name: Name, title: s
   return {
     [`${name}.username`]: setting(text, `${prefix}_USERNAME`, `The user at ${title}`),
     [`${name}.password`]: setting(secret, `${prefix}_PASSWORD`, `The password of that user`),
-    [`${name}.passwordFile`]: setting(file, `${prefix}_PASSWORD_FILE`, `A file that contains the password`),
+    [`${name}.passwordFile`]: setting(secretFile, `${prefix}_PASSWORD_FILE`, `A file that contains the password`),
     [`${name}.caFile`]: setting(file, `${prefix}_CA_FILE`, `Certificates of authorities that ${title} is trusted by`, {
       fallback: 'those of the system',
     }),
     [`${name}.certFile`]: setting(file, `${prefix}_CERT_FILE`, `The certificate of this program for ${title}`),
-    [`${name}.keyFile`]: setting(file, `${prefix}_KEY_FILE`, `The private key of that certificate`),
+    [`${name}.keyFile`]: setting(secretFile, `${prefix}_KEY_FILE`, `The private key of that certificate`),
   } as {
     readonly [
       K in `${Name}.${'username' | 'password' | 'passwordFile' | 'caFile' | 'certFile' | 'keyFile'}`
@@ -51,11 +51,11 @@ export const settings = {
     flag: '--namespace',
     fallback: '`default` for what is written, all for what is read',
   }),
-  keysFile: setting(file, KEYS_FILE_VARIABLE, 'The keys that sign links to waitpoints', {
+  keysFile: setting(secretFile, KEYS_FILE_VARIABLE, 'The keys that sign links to waitpoints', {
     flag: '--file of keys',
     fallback: 'a file beside the store',
   }),
-  'codec.keysFile': setting(file, 'FLOWFABRIC_CODEC_KEYS_FILE', 'The keys that encrypt and decrypt values', {
+  'codec.keysFile': setting(secretFile, 'FLOWFABRIC_CODEC_KEYS_FILE', 'The keys that encrypt and decrypt values', {
     fallback: 'values are shown as sealed',
   }),
   'codec.folder': setting(file, 'FLOWFABRIC_CODEC_FOLDER', 'The folder of offloaded values'),
@@ -69,7 +69,7 @@ export const settings = {
   'codec.bucket.prefix': setting(text, 'FLOWFABRIC_CODEC_BUCKET_PREFIX', 'What the names of its objects begin with'),
   'codec.bucket.accessKeyId': setting(text, 'FLOWFABRIC_CODEC_BUCKET_ACCESS_KEY_ID', 'The key id for that service'),
   'codec.bucket.secretAccessKeyFile': setting(
-    file,
+    secretFile,
     'FLOWFABRIC_CODEC_BUCKET_SECRET_ACCESS_KEY_FILE',
     'A file that contains the secret access key',
   ),
@@ -102,7 +102,7 @@ export const settings = {
     { fallback: 'the location of the store' },
   ),
   'remote.token': setting(secret, 'FLOWFABRIC_REMOTE_TOKEN', 'The token for a server, if the store is its address'),
-  'remote.tokenFile': setting(file, 'FLOWFABRIC_REMOTE_TOKEN_FILE', 'A file that contains the token'),
+  'remote.tokenFile': setting(secretFile, 'FLOWFABRIC_REMOTE_TOKEN_FILE', 'A file that contains the token'),
   'server.host': setting(text, 'FLOWFABRIC_SERVER_HOST', 'The address that `server` listens on', {
     flag: '--host',
     fallback: '`127.0.0.1`',
@@ -116,7 +116,9 @@ export const settings = {
       fallback: '`9090`',
     },
   ),
-  'server.tokensFile': setting(file, 'FLOWFABRIC_TOKENS_FILE', 'The tokens that requests need', { flag: '--tokens' }),
+  'server.tokensFile': setting(secretFile, 'FLOWFABRIC_TOKENS_FILE', 'The tokens that requests need', {
+    flag: '--tokens',
+  }),
   'server.open': setting(
     boolean,
     'FLOWFABRIC_SERVER_OPEN',

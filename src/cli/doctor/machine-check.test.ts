@@ -58,6 +58,9 @@ test('files with secrets that other users can read are named with the command th
     text: expect.stringContaining(`chmod 600 ${open}`) as unknown,
   })
   expect(findingsOf({}, { keysFile: open }).get('files')?.verdict).toBe('warning')
+  for (const name of ['CODEC_KEYS', 'CODEC_BUCKET_SECRET_ACCESS_KEY', 'POSTGRES_KEY', 'REMOTE_TOKEN']) {
+    expect([name, findingsOf({ [`FLOWFABRIC_${name}_FILE`]: open }).get('files')?.verdict]).toEqual([name, 'warning'])
+  }
   expect(findingsOf({ FLOWFABRIC_VALKEY_PASSWORD_FILE: closed }, { keysFile: closed }).get('files')?.verdict).toBe('ok')
 })
 

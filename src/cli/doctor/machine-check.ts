@@ -5,7 +5,8 @@ import type { StoreLocation } from '../../stores/open/location.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { settings } from '../config/settings.ts'
 import type { SettingName } from '../config/settings.ts'
-import { secret } from '../config/kinds.ts'
+import { secret, secretFile } from '../config/kinds.ts'
+import type { Kind } from '../config/kinds.ts'
 import { printable } from '../text/printable.ts'
 import type { Finding } from './diagnosis.ts'
 
@@ -40,17 +41,10 @@ function fileFinding({ configuration, location, keysFile }: MachineCheck): Findi
   const { file } = configuration
   const secretFiles = [
     keysFile,
-    ...(
-      [
-        'valkey.passwordFile',
-        'valkey.keyFile',
-        'postgres.passwordFile',
-        'remote.tokenFile',
-        'postgres.keyFile',
-        'server.tokensFile',
-      ] as const
-    ).map((name) => configuration.value(name)),
-    file !== undefined && [...file.values.keys()].some(isSecret) ? file.path : undefined,
+    ...namesOf(secretFile).map((name) => configuration.value(name) as string | undefined),
+    file !== undefined && [...file.values.keys()].some((name) => namesOf(secret).includes(name))
+      ? file.path
+      : undefined,
   ].filter((path) => path !== undefined)
   const problems = [...new Set(secretFiles)].flatMap((path) =>
     hasMode(path, OPEN_TO_OTHERS)
@@ -64,8 +58,8 @@ function fileFinding({ configuration, location, keysFile }: MachineCheck): Findi
   return finding('files', problems, 'only their owner can reach files with secrets')
 }
 
-function isSecret(name: SettingName): boolean {
-  return settings[name].kind === secret
+function namesOf(kind: Kind<string>): SettingName[] {
+  return (Object.keys(settings) as SettingName[]).filter((name) => settings[name].kind === kind)
 }
 
 /** False for a file that does not exist, and on Windows, which has no such permissions. */
