@@ -1,6 +1,7 @@
 /** Executions of a task with fairness take turns: a lane is divided between keys, whatever each of them has submitted. */
 import { describe, expect, test } from 'vitest'
 import { task } from '../../src/client/index.ts'
+import { FAIRNESS_UNIT, ROTATION_STEP } from '../../src/kernel/limits.ts'
 import { SHARE_CHECK_MS, fairClass } from '../../src/kernel/index.ts'
 import type { Claimed } from '../../src/kernel/index.ts'
 import { CLASS, LANE, RETENTION_MS, fixedRetry, heldOf, transientFailure } from './given.ts'
@@ -10,7 +11,7 @@ import { Working } from './working.ts'
 const FAIR = fairClass(CLASS)
 const fairQueue = [{ lane: LANE, class: FAIR }]
 
-conforms('fairness', ({ fabric, given, clock }) => {
+conforms('fairness', ({ fabric, given, clock, flows }) => {
   /** Submits one after the other, so that each key has its turns in the order of its submits. */
   const submit = async (key: string, count: number, weight = 1): Promise<void> => {
     for (let i = 0; i < count; i++) await submitOne(key, weight)
@@ -63,6 +64,23 @@ conforms('fairness', ({ fabric, given, clock }) => {
 
       // The turn that the lane is in may still go to the key that was idle.
       expect([4, 5]).toContain(keys.filter((key) => key === 'busy').length)
+    })
+
+    test('a key that was idle has saved nothing up where the workers leave work to others', async () => {
+      await flows.graph({ first: [] }, { conditions: ['first'], drafts: { first: { class: FAIR, priority: 9 } } })
+      const claimPlain = async () => {
+        const { executions } = await given.claim({ queues: fairQueue, isPlain: true, count: 1 })
+        return executions.map(keyOf).join()
+      }
+      const turns = 2 * (ROTATION_STEP / FAIRNESS_UNIT) + 1
+      await submit('busy', turns)
+      for (let i = 0; i < turns; i++) expect(await claimPlain()).toBe('busy')
+      await submit('late', 6)
+      await submit('busy', 6)
+
+      const keys: string[] = []
+      while (keys.length < 6) keys.push(await claimPlain())
+      expect([2, 3]).toContain(keys.filter((key) => key === 'busy').length)
     })
 
     test('an urgent execution does not move the others of its key ahead', async () => {

@@ -52,7 +52,7 @@ import { reachTurns } from '../../lifecycle/turns.ts'
 import { findCandidates } from './claim-candidates.ts'
 import type { QueueName } from './claim-candidates.ts'
 import { findPlain, isPlain } from './plain-work.ts'
-import type { PlainAbilities, PlainPlace } from './plain-work.ts'
+import type { PlainAbilities, PlainPlace, PlainWork } from './plain-work.ts'
 import { runDueForClaim } from '../due/run-due.ts'
 import type { Tx } from '../../tx.ts'
 
@@ -179,19 +179,19 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   const hand = handOf(input.permits, input.exhausted)
   const blocked = blockedForHand(tx, hand, count)
   takeLeases(tx, input, blocked.concat(candidates.executions), claimed, hand)
-  let plainPlace: PlainPlace | undefined = undefined
+  let plain: PlainWork | undefined = undefined
   if (input.isPlain === true && claimed.length === 0 && candidates.readyCount > candidates.executions.length) {
     // The first ones are left to other workers. They must not hide the plain ones behind them.
-    const plain = findPlain(tx, input.queues, { place: input.plainFrom, abilities: input.plainAbilities }, count)
+    plain = findPlain(tx, input.queues, { place: input.plainFrom, abilities: input.plainAbilities }, count)
     takeLeases(tx, input, plain.executions, claimed, hand)
-    plainPlace = plain.place
   }
   const taken = new Set(claimed.map(({ executionId }) => executionId))
   const ready = candidates.executions.filter(({ id }) => taken.has(id))
   const isRest = candidates.readyCount > ready.length
-  reachTurns(tx, ready, !isRest)
+  const behind = plain?.executions.filter(({ id }) => taken.has(id)) ?? []
+  reachTurns(tx, ready.concat(behind), !isRest)
   const more = candidates.isHiding || isRest
-  return { kind: 'claimed', executions: claimed, more, gates: hand.gates, plainPlace, at: tx.now }
+  return { kind: 'claimed', executions: claimed, more, gates: hand.gates, plainPlace: plain?.place, at: tx.now }
 }
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[], hand: Hand): void {
