@@ -1,6 +1,6 @@
 /** The addresses of the screens. Filters are part of the address, so that a view can be linked to and goes back with the browser. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { Failed } from './parts/views.tsx'
+import { Failed, Loading } from './parts/views.tsx'
 import { App } from './app.tsx'
 import { executionStates, flowStates } from './api/types.ts'
 import { ExecutionsPage } from './pages/executions.tsx'
@@ -221,6 +221,10 @@ export const router = createRouter({
   basepath: new URL(document.baseURI).pathname.replace(/\/$/, ''),
   defaultPreload: 'intent',
   scrollRestoration: true,
+  // A screen whose address was left is replaced at once: a dialog that is opened on it would be lost when the next one is loaded.
+  defaultPendingComponent: () => <Loading />,
+  defaultPendingMs: 0,
+  defaultPendingMinMs: 0,
   defaultErrorComponent: ({ error }) => <Failed error={error instanceof Error ? error : new Error(String(error))} />,
 })
 
