@@ -1,6 +1,6 @@
 /** What a person has opened stays as it is, however late pages and answers arrive. */
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser } from './browser.ts'
 import { Visit } from './visit.ts'
 import { World } from './world.ts'
@@ -35,4 +35,18 @@ test('a link replaces its screen at once, so that no dialog opens on a screen th
   release?.()
   await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
   await rotate.waitFor()
+})
+
+test('an open dialog asks the same when its state has changed in the meantime', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await visit.open('webhooks')
+  await page.getByRole('button', { name: 'Disable' }).click()
+  await world.fabric.webhooks.disable('crm', { reason: 'the receiver moves' })
+  await page.getByText(/: the receiver moves/).waitFor()
+  await page.getByRole('dialog', { name: 'Disable webhook “crm”?' }).waitFor()
+  await page.getByRole('button', { name: 'Disable it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Enable' }).waitFor()
+  expect((await world.fabric.webhooks.describe('crm')).state).toBe('disabled')
 })

@@ -198,62 +198,59 @@ function FlowActions({ flow, members }: { readonly flow: Flow; readonly members:
   const failed = members.filter(({ state }) => state === 'failed' || state === 'expired').slice(0, REPLAYED_MAX)
   return (
     <>
-      {failed.length > 0 && (
-        <ActionButton
-          label="Replay failed"
-          title={`Replay ${failed.length} failed ${failed.length === 1 ? 'member' : 'members'}?`}
-          verb="Replay them"
-          act={async (form) => {
-            const reason = textOf(form, 'reason')
-            for (const { node, replayCount } of failed) {
-              await call('replayFlowMember', {
-                params: { id, node: node ?? '' },
-                key: `${id} ${node ?? ''} ${replayCount}`,
-                body: { subtree: true, ...(reason === undefined ? {} : { reason }) },
-              })
-            }
-          }}
-        >
-          <p>They run again, and so do the members that were skipped because of them.</p>
-          <ReasonField />
-        </ActionButton>
-      )}
-      {flow.state === 'open' && (
-        <ActionButton
-          label="Seal"
-          title={`Seal “${name}”?`}
-          verb="Seal it"
-          act={() => call('sealFlow', { params: { id } })}
-        >
-          <p>No members can be added afterwards. It ends with its last member.</p>
-        </ActionButton>
-      )}
-      {outcome === undefined && cancel === undefined && (
-        <ActionButton
-          label="Cancel"
-          title={`Cancel “${name}”?`}
-          verb="Cancel it"
-          isDangerous
-          act={(form) => {
-            const policy = (['cancel_all', 'cancel_pending', 'flow_only'] as const).find(
-              (each) => each === form.get('policy'),
-            )
-            return call('cancelFlow', {
-              params: { id },
-              body: { reason: textOf(form, 'reason') ?? '', ...(policy === undefined ? {} : { policy }) },
+      <ActionButton
+        label="Replay failed"
+        title={`Replay ${failed.length} failed ${failed.length === 1 ? 'member' : 'members'}?`}
+        verb="Replay them"
+        isOffered={failed.length > 0}
+        act={async (form) => {
+          const reason = textOf(form, 'reason')
+          for (const { node, replayCount } of failed) {
+            await call('replayFlowMember', {
+              params: { id, node: node ?? '' },
+              key: `${id} ${node ?? ''} ${replayCount}`,
+              body: { subtree: true, ...(reason === undefined ? {} : { reason }) },
             })
-          }}
-        >
-          <Field label="Members">
-            <select name="policy">
-              <option value="cancel_all">Cancel all that have not ended</option>
-              <option value="cancel_pending">Let those that run complete</option>
-              <option value="flow_only">Cancel none; the flow alone ends</option>
-            </select>
-          </Field>
-          <ReasonField isRequired />
-        </ActionButton>
-      )}
+          }
+        }}
+      >
+        <p>They run again, and so do the members that were skipped because of them.</p>
+        <ReasonField />
+      </ActionButton>
+      <ActionButton
+        label="Seal"
+        title={`Seal “${name}”?`}
+        verb="Seal it"
+        isOffered={flow.state === 'open'}
+        act={() => call('sealFlow', { params: { id } })}
+      >
+        <p>No members can be added afterwards. It ends with its last member.</p>
+      </ActionButton>
+      <ActionButton
+        label="Cancel"
+        title={`Cancel “${name}”?`}
+        verb="Cancel it"
+        isDangerous
+        isOffered={outcome === undefined && cancel === undefined}
+        act={(form) => {
+          const policy = (['cancel_all', 'cancel_pending', 'flow_only'] as const).find(
+            (each) => each === form.get('policy'),
+          )
+          return call('cancelFlow', {
+            params: { id },
+            body: { reason: textOf(form, 'reason') ?? '', ...(policy === undefined ? {} : { policy }) },
+          })
+        }}
+      >
+        <Field label="Members">
+          <select name="policy">
+            <option value="cancel_all">Cancel all that have not ended</option>
+            <option value="cancel_pending">Let those that run complete</option>
+            <option value="flow_only">Cancel none; the flow alone ends</option>
+          </select>
+        </Field>
+        <ReasonField isRequired />
+      </ActionButton>
     </>
   )
 }

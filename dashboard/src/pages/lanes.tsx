@@ -106,16 +106,15 @@ function LaneActions({ lane: { lane, state, heldTasks, weight, limit } }: { read
   )
   return (
     <div className="actions">
-      {(state !== 'active' || heldTasks.length > 0) && (
-        <ActionButton
-          label="Resume"
-          title={`Resume lane “${lane}”?`}
-          verb="Resume it"
-          act={(form) => call('resumeLane', { params, body: body(form) })}
-        >
-          {fields}
-        </ActionButton>
-      )}
+      <ActionButton
+        label="Resume"
+        title={`Resume lane “${lane}”?`}
+        verb="Resume it"
+        isOffered={state !== 'active' || heldTasks.length > 0}
+        act={(form) => call('resumeLane', { params, body: body(form) })}
+      >
+        {fields}
+      </ActionButton>
       <ActionButton
         label="Pause"
         title={`Pause lane “${lane}”?`}

@@ -106,35 +106,36 @@ function KeyRow({ limit, usage }: { readonly limit: string; readonly usage: Limi
         {waitingPartitions > 0 && <span className="muted"> · work waits for it</span>}
       </td>
       <td>
-        {hold === undefined ? (
-          <ActionButton
-            label="Hold back"
-            title="Hold back this key for all workers?"
-            verb="Hold it back"
-            act={(form) => {
-              const reason = textOf(form, 'reason')
-              return call('holdLimit', {
-                params: { limit },
-                body: { ...name, for: textOf(form, 'for') ?? '', ...(reason === undefined ? {} : { reason }) },
-              })
-            }}
-          >
-            <Field label="For" hint="As 30s, 5m or 2h. A day at most." parts={['for']}>
-              <input name="for" required pattern="\d+(ms|s|m|h|d)" defaultValue="5m" />
-            </Field>
-            <ReasonField />
-          </ActionButton>
-        ) : (
+        <ActionButton
+          label="Hold back"
+          title="Hold back this key for all workers?"
+          verb="Hold it back"
+          isOffered={hold === undefined}
+          act={(form) => {
+            const reason = textOf(form, 'reason')
+            return call('holdLimit', {
+              params: { limit },
+              body: { ...name, for: textOf(form, 'for') ?? '', ...(reason === undefined ? {} : { reason }) },
+            })
+          }}
+        >
+          <Field label="For" hint="As 30s, 5m or 2h. A day at most." parts={['for']}>
+            <input name="for" required pattern="\d+(ms|s|m|h|d)" defaultValue="5m" />
+          </Field>
+          <ReasonField />
+        </ActionButton>
+        {hold !== undefined && (
           <>
             until <Moment at={hold.until} />{' '}
-            <ActionButton
-              label="End it"
-              title="End the hold of this key?"
-              verb="End it"
-              act={() => call('unholdLimit', { params: { limit }, body: name })}
-            />
           </>
         )}
+        <ActionButton
+          label="End it"
+          title="End the hold of this key?"
+          verb="End it"
+          isOffered={hold !== undefined}
+          act={() => call('unholdLimit', { params: { limit }, body: name })}
+        />
       </td>
     </tr>
   )

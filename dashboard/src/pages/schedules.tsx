@@ -141,27 +141,25 @@ function ScheduleActions({ schedule }: { readonly schedule: ScheduleSummary }) {
       </ActionButton>
       <RetimeSchedule schedule={schedule} />
       <Backfill schedule={schedule} />
-      {state === 'active' && (
-        <ActionButton
-          label="Pause"
-          title={`Pause “${name}”?`}
-          verb="Pause it"
-          act={(form) => call('pauseSchedule', { ...asked, body: body(form) })}
-        >
-          <ReasonField />
-        </ActionButton>
-      )}
-      {state === 'paused' && (
-        <ActionButton
-          label="Resume"
-          title={`Resume “${name}”?`}
-          verb="Resume it"
-          act={(form) => call('resumeSchedule', { ...asked, body: body(form) })}
-        >
-          <p>It fires again at its next time.</p>
-          <ReasonField />
-        </ActionButton>
-      )}
+      <ActionButton
+        label="Pause"
+        title={`Pause “${name}”?`}
+        verb="Pause it"
+        isOffered={state === 'active'}
+        act={(form) => call('pauseSchedule', { ...asked, body: body(form) })}
+      >
+        <ReasonField />
+      </ActionButton>
+      <ActionButton
+        label="Resume"
+        title={`Resume “${name}”?`}
+        verb="Resume it"
+        isOffered={state === 'paused'}
+        act={(form) => call('resumeSchedule', { ...asked, body: body(form) })}
+      >
+        <p>It fires again at its next time.</p>
+        <ReasonField />
+      </ActionButton>
       <DeleteSchedule schedule={schedule} />
     </div>
   )

@@ -105,33 +105,31 @@ function WorkerActions({ worker: { instanceId, workerId, state } }: { readonly w
   const params = { id: instanceId }
   return (
     <div className="actions">
-      {state === 'running' && (
-        <ActionButton
-          label="Drain"
-          title={`Drain worker “${workerId}”?`}
-          verb="Drain it"
-          act={(form) => {
-            const reason = textOf(form, 'reason')
-            return call('drainWorker', { params, body: reason === undefined ? {} : { reason } })
-          }}
-        >
-          <p>It finishes what it runs, claims nothing more and stops.</p>
-          <ReasonField max={100} />
-        </ActionButton>
-      )}
-      {state !== 'dead' && (
-        <ActionButton
-          label="Declare dead"
-          title={`Declare worker “${workerId}” dead?`}
-          verb="Its process has ended"
-          role="admin"
-          isDangerous
-          act={(form) => call('markWorkerDead', { params, body: { reason: textOf(form, 'reason') ?? '' } })}
-        >
-          <p>What it holds is handed to others at once. If its process still runs, work may run twice.</p>
-          <ReasonField isRequired max={100} />
-        </ActionButton>
-      )}
+      <ActionButton
+        label="Drain"
+        title={`Drain worker “${workerId}”?`}
+        verb="Drain it"
+        isOffered={state === 'running'}
+        act={(form) => {
+          const reason = textOf(form, 'reason')
+          return call('drainWorker', { params, body: reason === undefined ? {} : { reason } })
+        }}
+      >
+        <p>It finishes what it runs, claims nothing more and stops.</p>
+        <ReasonField max={100} />
+      </ActionButton>
+      <ActionButton
+        label="Declare dead"
+        title={`Declare worker “${workerId}” dead?`}
+        verb="Its process has ended"
+        role="admin"
+        isDangerous
+        isOffered={state !== 'dead'}
+        act={(form) => call('markWorkerDead', { params, body: { reason: textOf(form, 'reason') ?? '' } })}
+      >
+        <p>What it holds is handed to others at once. If its process still runs, work may run twice.</p>
+        <ReasonField isRequired max={100} />
+      </ActionButton>
     </div>
   )
 }

@@ -13,20 +13,25 @@ export interface ActionButtonProps {
   readonly role?: Session['role']
   readonly isDangerous?: boolean
   readonly isWide?: boolean
+  /** Whether the state permits the action. An open dialog stays when that changes, so that it never becomes another one or vanishes. */
+  readonly isOffered?: boolean
   readonly children?: ReactNode
 }
 
 /** A button that asks in a dialog before it acts. It is not shown to a role that may not act. */
 export function ActionButton(props: ActionButtonProps) {
   const { label, title, verb, act, role = 'operator', isDangerous = false, isWide = false, children } = props
+  const { isOffered = true } = props
   const [isOpen, setOpen] = useState(false)
   const queries = useQueryClient()
   if (!useMay(role)) return null
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {label}
-      </button>
+      {isOffered && (
+        <button type="button" onClick={() => setOpen(true)}>
+          {label}
+        </button>
+      )}
       {isOpen && (
         <ActionDialog
           title={title}

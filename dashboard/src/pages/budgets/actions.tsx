@@ -24,27 +24,30 @@ export function BudgetActions({ budget }: { readonly budget: Budget }) {
 
 function HoldBudget({ budget: { name, frozen } }: { readonly budget: Budget }) {
   const params = { budget: name }
-  return frozen === undefined ? (
-    <ActionButton
-      label="Freeze"
-      title={`Freeze budget “${name}”?`}
-      verb="Freeze it"
-      isDangerous
-      act={(form) => call('freezeBudget', { params, body: reasonOf(form) })}
-    >
-      <p>Nothing is reserved and no new work starts, also of the budgets below it. What runs may still spend.</p>
-      <ReasonField />
-    </ActionButton>
-  ) : (
-    <ActionButton
-      label="Open"
-      title={`Open budget “${name}”?`}
-      verb="Open it"
-      act={(form) => call('openBudget', { params, body: reasonOf(form) })}
-    >
-      <p>Work that waits for it is woken.</p>
-      <ReasonField />
-    </ActionButton>
+  return (
+    <>
+      <ActionButton
+        label="Freeze"
+        title={`Freeze budget “${name}”?`}
+        verb="Freeze it"
+        isDangerous
+        isOffered={frozen === undefined}
+        act={(form) => call('freezeBudget', { params, body: reasonOf(form) })}
+      >
+        <p>Nothing is reserved and no new work starts, also of the budgets below it. What runs may still spend.</p>
+        <ReasonField />
+      </ActionButton>
+      <ActionButton
+        label="Open"
+        title={`Open budget “${name}”?`}
+        verb="Open it"
+        isOffered={frozen !== undefined}
+        act={(form) => call('openBudget', { params, body: reasonOf(form) })}
+      >
+        <p>Work that waits for it is woken.</p>
+        <ReasonField />
+      </ActionButton>
+    </>
   )
 }
 

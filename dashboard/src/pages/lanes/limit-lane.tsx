@@ -32,14 +32,13 @@ export function LimitLane({ lane, limit }: { readonly lane: string; readonly lim
         </Field>
         <ReasonField />
       </ActionButton>
-      {limit !== undefined && (
-        <ActionButton
-          label="Remove limit"
-          title={`Remove the limit of lane “${lane}”?`}
-          verb="Remove it"
-          act={() => call('unlimitLane', { params: { lane } })}
-        />
-      )}
+      <ActionButton
+        label="Remove limit"
+        title={`Remove the limit of lane “${lane}”?`}
+        verb="Remove it"
+        isOffered={limit !== undefined}
+        act={() => call('unlimitLane', { params: { lane } })}
+      />
     </>
   )
 }

@@ -11,28 +11,27 @@ export function WebhookActions({ webhook: { name, namespace, state } }: { readon
   const asked = { params: { webhook: name }, query: { namespace } }
   return (
     <div className="actions">
-      {state === 'disabled' ? (
-        <ActionButton
-          label="Enable"
-          title={`Enable webhook “${name}”?`}
-          verb="Enable it"
-          act={(form) => call('enableWebhook', { ...asked, body: textsOf(form, 'reason') })}
-        >
-          <p>The events that wait in the log are sent.</p>
-          <ReasonField />
-        </ActionButton>
-      ) : (
-        <ActionButton
-          label="Disable"
-          title={`Disable webhook “${name}”?`}
-          verb="Disable it"
-          isDangerous
-          act={(form) => call('disableWebhook', { ...asked, body: textsOf(form, 'reason') })}
-        >
-          <p>Nothing is sent. Events wait in the log, which keeps them for a day. Deliveries that come up fail.</p>
-          <ReasonField />
-        </ActionButton>
-      )}
+      <ActionButton
+        label="Enable"
+        title={`Enable webhook “${name}”?`}
+        verb="Enable it"
+        isOffered={state === 'disabled'}
+        act={(form) => call('enableWebhook', { ...asked, body: textsOf(form, 'reason') })}
+      >
+        <p>The events that wait in the log are sent.</p>
+        <ReasonField />
+      </ActionButton>
+      <ActionButton
+        label="Disable"
+        title={`Disable webhook “${name}”?`}
+        verb="Disable it"
+        isDangerous
+        isOffered={state !== 'disabled'}
+        act={(form) => call('disableWebhook', { ...asked, body: textsOf(form, 'reason') })}
+      >
+        <p>Nothing is sent. Events wait in the log, which keeps them for a day. Deliveries that come up fail.</p>
+        <ReasonField />
+      </ActionButton>
       <RotateWebhook webhook={{ name, namespace }} />
       <ActionButton
         label="Delete"
@@ -63,6 +62,7 @@ export function RedeliverButton(props: {
       label="Deliver again"
       title={`Deliver to “${name}” again?`}
       verb="Send it"
+      isOffered={delivery.endedAt !== undefined}
       act={(form) =>
         call('redeliver', {
           params: { webhook: name, id: delivery.id },

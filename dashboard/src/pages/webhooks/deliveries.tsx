@@ -98,7 +98,9 @@ function DeliveryTable({ webhook, items }: { readonly webhook: Webhook; readonly
             <td>
               <Result delivery={delivery} />
             </td>
-            <td>{delivery.endedAt !== undefined && <RedeliverButton webhook={webhook} delivery={delivery} />}</td>
+            <td>
+              <RedeliverButton webhook={webhook} delivery={delivery} />
+            </td>
           </tr>
         ))}
       </tbody>
