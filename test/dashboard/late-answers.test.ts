@@ -50,3 +50,24 @@ test('an open dialog asks the same when its state has changed in the meantime', 
   await page.getByRole('button', { name: 'Enable' }).waitFor()
   expect((await world.fabric.webhooks.describe('crm')).state).toBe('disabled')
 })
+
+test('a dialog that is submitted twice sends one request', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`)
+  })
+  await visit.open('limits')
+  await page.getByRole('button', { name: 'Define a limit' }).click()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('bank')
+  await page.getByLabel('Rate').fill('60')
+  await page.evaluate(`{
+    const form = document.querySelector('dialog form')
+    form.requestSubmit()
+    form.requestSubmit()
+  }`)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByText('60 per 1 min').waitFor()
+  expect(sent).toEqual(['PUT /v1/limits/bank'])
+})

@@ -52,12 +52,17 @@ export function ActionDialog(props: DialogProps) {
   const { title, verb, isDangerous = false, isWide = false, act, onClose, onDone, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
+  // A second submit may come before the button is disabled.
+  const isSending = useRef(false)
   const action = useMutation({
     // What the form refuses is thrown before the request, and shown in the same way.
     mutationFn: async (fields: FormData) => await act(fields),
     onSuccess: () => {
       onDone?.()
       onClose()
+    },
+    onError: () => {
+      isSending.current = false
     },
   })
   useEffect(() => dialog.current?.showModal(), [])
@@ -71,6 +76,8 @@ export function ActionDialog(props: DialogProps) {
   }, [action.error])
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
+    if (isSending.current) return
+    isSending.current = true
     action.mutate(new FormData(event.currentTarget))
   }
   return (
