@@ -34,3 +34,19 @@ test('a failure is described with its cause, and long texts are cut', () => {
     'Error: another',
   ])
 })
+
+test('the time-out of a browser is described with its call log, of which the middle may be left out', () => {
+  const log = Array.from({ length: 30 }, (_, i) => `\u001B[2m  - retry ${i + 1}\u001B[22m`)
+  const message = ['locator.click: Timeout 60000ms exceeded.', 'Call log:', ...log, ''].join('\n')
+
+  const lines = describeFailures([{ name: 'TimeoutError', message, stacks }]).split('\n')
+
+  expect(lines).toEqual([
+    'TimeoutError: locator.click: Timeout 60000ms exceeded.',
+    'Call log:',
+    '  - retry 1',
+    '  (6 lines are left out)',
+    ...Array.from({ length: 23 }, (_, i) => `  - retry ${i + 8}`),
+    'at test/a.test.ts:3:5',
+  ])
+})

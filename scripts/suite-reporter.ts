@@ -26,7 +26,11 @@ export interface SuiteReport {
 
 export const REPORT_VARIABLE = 'FLOWFABRIC_SUITE_REPORT'
 
+/** The lines of a message that are kept. Those of an assertion repeat its difference. */
 const MESSAGE_LINES = 4
+/** The lines of the log that a browser adds to the message of a time-out. They say what it waited for and what it found. */
+const CALL_LOG_LINES = 24
+const CALL_LOG = 'Call log:'
 const LINE_LENGTH = 500
 
 class SuiteReporter implements Reporter {
@@ -75,10 +79,25 @@ function linesOf(error: SerializedError): string[] {
   const { name = 'Error', message, stacks = [], cause, diff } = error
   const place = stacks[0]
   return [
-    ...`${name}: ${stripVTControlCharacters(message)}`.split('\n').slice(0, MESSAGE_LINES),
+    ...messageLines(`${name}: ${stripVTControlCharacters(message)}`.split('\n')),
     ...(place === undefined ? [] : [`at ${path.relative(root, place.file)}:${place.line}:${place.column}`]),
     ...(cause === undefined ? [] : [`${cause.name}: ${cause.message}`.split('\n', 1)[0] ?? '']),
     ...(typeof diff === 'string' ? differingLines(diff) : []),
+  ]
+}
+
+/** Keeps the beginning of a message, and of its call log the first line, which names the element, and the last ones. */
+function messageLines(lines: readonly string[]): string[] {
+  const start = lines.indexOf(CALL_LOG)
+  if (start === -1) return lines.slice(0, MESSAGE_LINES)
+  const log = lines.slice(start + 1).filter((line) => line.trim() !== '')
+  const omittedCount = log.length - CALL_LOG_LINES
+  return [
+    ...lines.slice(0, Math.min(start, MESSAGE_LINES)),
+    CALL_LOG,
+    ...log.slice(0, 1),
+    ...(omittedCount > 0 ? [`  (${omittedCount} lines are left out)`] : []),
+    ...log.slice(1).slice(1 - CALL_LOG_LINES),
   ]
 }
 
