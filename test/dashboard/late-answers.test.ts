@@ -1,9 +1,9 @@
 /** What a person has opened stays as it is, however late pages and answers arrive. */
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser } from './browser.ts'
 import { Visit } from './visit.ts'
-import { World } from './world.ts'
+import { World, tasks } from './world.ts'
 
 let browser: Browser
 let world: World
@@ -17,22 +17,27 @@ afterAll(async () => {
   await Promise.all([browser.close(), world.close()])
 })
 
+/** Holds requests back. Returns a function that lets them go. */
+async function held(page: Page, url: RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
+
 test('a link replaces its screen at once, so that no dialog opens on a screen that is about to go', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit
-  let release: (() => void) | undefined
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
-  await page.route(/\/ui\/assets\/webhook-[^/]*\.js$/, async (route) => {
-    await isReleased
-    await route.continue()
-  })
+  const release = await held(page, /\/ui\/assets\/webhook-[^/]*\.js$/)
   await visit.open('webhooks')
   const rotate = page.getByRole('button', { name: 'Rotate secret' })
   await rotate.waitFor()
   await page.getByRole('link', { name: 'crm' }).click()
   await rotate.waitFor({ state: 'detached' })
   await page.locator('main').getByRole('status').waitFor()
-  release?.()
+  release()
   await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
   await rotate.waitFor()
 })
@@ -49,6 +54,22 @@ test('an open dialog asks the same when its state has changed in the meantime', 
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Enable' }).waitFor()
   expect((await world.fabric.webhooks.describe('crm')).state).toBe('disabled')
+})
+
+test('a dialog asks for nothing until it knows the fields of the value', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await world.fabric.submit(tasks.settle, {}, { id: 'payment:1' })
+  await world.untilState('payment:1', 'suspended')
+  const release = await held(page, /\/v1\/forms\?/)
+  await visit.open('executions/payment:1')
+  await page.getByRole('button', { name: 'Send signal' }).click()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('paid')
+  await page.getByRole('button', { name: 'Send it', disabled: true }).waitFor()
+  expect(await page.getByLabel('Value (optional)').count()).toBe(0)
+  release()
+  await page.getByLabel('Amount in cents').waitFor()
+  await page.getByRole('button', { name: 'Send it', disabled: false }).waitFor()
 })
 
 test('a dialog that is submitted twice sends one request', async () => {

@@ -13,6 +13,8 @@ export interface DialogProps {
   readonly isDangerous?: boolean
   /** A form with many fields. */
   readonly isWide?: boolean
+  /** False while fields are loading, so that nothing is sent without them. */
+  readonly isReady?: boolean
   /** Acts on the fields of the form. */
   readonly act: (fields: FormData) => Promise<unknown>
   readonly onClose: () => void
@@ -49,7 +51,7 @@ function problemsOf(error: Error | null): readonly FieldProblem[] {
 }
 
 export function ActionDialog(props: DialogProps) {
-  const { title, verb, isDangerous = false, isWide = false, act, onClose, onDone, children } = props
+  const { title, verb, isDangerous = false, isWide = false, isReady = true, act, onClose, onDone, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   // A second submit may come before the button is disabled.
@@ -92,7 +94,7 @@ export function ActionDialog(props: DialogProps) {
           <button type="button" onClick={() => dialog.current?.close()}>
             Keep as it is
           </button>
-          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={action.isPending}>
+          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={action.isPending || !isReady}>
             {action.isPending ? 'Sending…' : verb}
           </button>
         </footer>

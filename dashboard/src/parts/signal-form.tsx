@@ -3,21 +3,29 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../api/call.ts'
 import type { FormField, SignalForm } from '../api/types.ts'
 import { Field, jsonOf, textOf } from './dialog.tsx'
+import { Loading } from './views.tsx'
 import { visible } from './visible-text.ts'
 
 const PREFIX = 'value.'
 
+/** The fields of a value. Without a form, the value is asked for as JSON. */
+interface ValueFields {
+  readonly form: SignalForm | undefined
+  readonly isLoading: boolean
+}
+
 /** Contracts are part of a program, so they stay while the page is open. */
-export function useSignalForm(task: string, name: string): SignalForm | undefined {
+export function useSignalForm(task: string, name: string): ValueFields {
   const query = useQuery({
     queryKey: ['forms', task],
     queryFn: ({ signal }) => call('listForms', { query: { task }, signal }),
     staleTime: Infinity,
   })
-  return query.data?.items.find((form) => form.name === name)
+  return { form: query.data?.items.find((form) => form.name === name), isLoading: query.isPending }
 }
 
-export function SignalValue({ form }: { readonly form: SignalForm | undefined }) {
+export function SignalValue({ fields: { form, isLoading } }: { readonly fields: ValueFields }) {
+  if (isLoading) return <Loading label="Loading the fields" />
   if (form === undefined) {
     return (
       <Field label="Value (optional)" hint='JSON, such as {"note": "as agreed"}.'>

@@ -112,11 +112,11 @@ function AnswerDialog(props: {
 }) {
   const { waitpoint, name, isMailbox, onClose } = props
   const queries = useQueryClient()
-  const form = useSignalForm(waitpoint.task, name)
+  const valueFields = useSignalForm(waitpoint.task, name)
   // A repeated request with one key counts once.
   const [key] = useState(randomKey)
   const act = async (fields: FormData) => {
-    const value = signalValueOf(form, fields)
+    const value = signalValueOf(valueFields.form, fields)
     return await call('sendSignal', {
       params: { id: waitpoint.executionId },
       body: {
@@ -131,6 +131,7 @@ function AnswerDialog(props: {
     <ActionDialog
       title={name === '' ? 'Answer' : `Answer “${name}”`}
       verb="Send the answer"
+      isReady={!valueFields.isLoading}
       act={act}
       onClose={onClose}
       onDone={() => void queries.invalidateQueries()}
@@ -143,7 +144,7 @@ function AnswerDialog(props: {
           <input name="name" required maxLength={128} />
         </Field>
       )}
-      <SignalValue form={form} />
+      <SignalValue fields={valueFields} />
     </ActionDialog>
   )
 }

@@ -173,9 +173,9 @@ function SignalDialog({ execution, onClose }: DialogProps) {
   const onDone = useRefresh()
   const [key] = useState(randomKey)
   const [name, setName] = useState('')
-  const form = useSignalForm(execution.task, name)
+  const valueFields = useSignalForm(execution.task, name)
   const act = async (fields: FormData) => {
-    const value = signalValueOf(form, fields)
+    const value = signalValueOf(valueFields.form, fields)
     const waitpoint = textOf(fields, 'waitpoint')
     return await call('sendSignal', {
       params: { id: execution.id },
@@ -188,7 +188,14 @@ function SignalDialog({ execution, onClose }: DialogProps) {
     })
   }
   return (
-    <ActionDialog title="Send a signal" verb="Send it" act={act} onClose={onClose} onDone={onDone}>
+    <ActionDialog
+      title="Send a signal"
+      verb="Send it"
+      isReady={!valueFields.isLoading}
+      act={act}
+      onClose={onClose}
+      onDone={onDone}
+    >
       <Target execution={execution}>It is sent to</Target>
       <Field label="Name">
         <input
@@ -199,7 +206,7 @@ function SignalDialog({ execution, onClose }: DialogProps) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <SignalValue form={form} />
+      <SignalValue fields={valueFields} />
       <Field label="Waitpoint (optional)" hint="Without one, it goes to the mailbox of its name.">
         <input name="waitpoint" maxLength={128} />
       </Field>
