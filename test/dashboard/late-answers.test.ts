@@ -72,6 +72,20 @@ test('a dialog asks for nothing until it knows the fields of the value', async (
   await page.getByRole('button', { name: 'Send it', disabled: false }).waitFor()
 })
 
+test('a change before the page follows the log is shown once it does', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await world.fabric.submit(tasks.settle, {}, { id: 'payment:2' })
+  await world.untilState('payment:2', 'suspended')
+  const release = await held(page, /\/v1\/events(\?|$)/)
+  await visit.open('executions/payment:2')
+  await page.getByText(/It waits for/).waitFor()
+  await world.fabric.signal('payment:2', 'paid', { cents: 3 })
+  await world.untilState('payment:2', 'completed')
+  release()
+  await page.getByRole('heading', { name: /completed/ }).waitFor()
+})
+
 test('a dialog that is submitted twice sends one request', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit

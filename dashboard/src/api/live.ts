@@ -32,6 +32,7 @@ class LiveLog {
 
   /** Starts to follow. Returns a function that stops it. */
   start(): () => void {
+    this.#become('connecting')
     this.#open()
     return () => {
       this.#source?.close()
@@ -60,9 +61,10 @@ class LiveLog {
     const source = new EventSource(addressOf('followEvents', { query: { cursor: this.#cursor } }))
     this.#source = source
     source.addEventListener('open', () => {
-      const wasBroken = this.#state === 'broken'
+      const wasLive = this.#state === 'live'
       this.#become('live')
-      if (wasBroken) for (const listener of this.#gaps) listener()
+      // What happened before the stream began may be newer than what the views have read.
+      if (!wasLive) for (const listener of this.#gaps) listener()
     })
     source.addEventListener('error', () => {
       this.#become('broken')
