@@ -1,15 +1,14 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { byRole } from '../http/served.ts'
 import { until } from '../servers/until.ts'
 import { startBrowser } from './browser.ts'
 import { fill } from './fill.ts'
-import { Visit } from './visit.ts'
+import { LIMIT_MS, Visit } from './visit.ts'
 import { World, tasks } from './world.ts'
 
 /** What the first screen may load, compressed. */
 const FIRST_SCREEN_BYTES = 200_000
-const LOADED_MS = 20_000
 
 const SCREENS = [
   '',
@@ -52,12 +51,18 @@ afterAll(async () => {
   await Promise.all([browser.close(), world.close()])
 })
 
+/** Waits until the list has a filter, because its rows before may be replaced under a click. */
+async function filtered(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Clear' }).waitFor()
+}
+
 test('an operator finds an execution, reads why it waits, answers it, and sees it end without a reload', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit
   await visit.open('executions')
 
   await page.getByRole('link', { name: 'suspended' }).click()
+  await filtered(page)
   await page.getByRole('link', { name: /order\.place\s*order:1/ }).click()
   await page.getByText(/It waits for approval in 'review'/).waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/ui\/executions\/0-/)
@@ -98,6 +103,7 @@ test('a cancel asks first, is recorded with its reason, and a replay runs the ex
 
   await page.getByText('minute 1 of 3').waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect((await world.fabric.describe('video:1', {})).state).toBe('active')
@@ -122,7 +128,7 @@ test('the overview says why work is not running, and a lane is paused with a rea
   expect(await waiting.textContent()).toContain('and 1 more')
   await page.getByRole('listitem').filter({ hasText: 'the address does not exist' }).waitFor()
 
-  await page.getByRole('link', { name: 'Lanes', exact: true }).click()
+  await visit.go('Lanes')
   const lane = page.locator('section').filter({ has: page.getByRole('link', { name: 'gpu', exact: true }) })
   await lane.getByRole('button', { name: 'Pause' }).click()
   await page.getByLabel('Reason (optional)').fill('the cards are replaced')
@@ -132,9 +138,10 @@ test('the overview says why work is not running, and a lane is paused with a rea
     { state: 'paused', hold: { reason: 'the cards are replaced' } },
   ])
 
-  await page.getByRole('link', { name: 'Executions', exact: true }).click()
+  await visit.go('Executions')
   await page.getByRole('textbox', { name: 'Lane' }).fill('gpu')
   await page.getByRole('button', { name: 'Filter' }).click()
+  await filtered(page)
   await page.getByRole('link', { name: /gpu:2/ }).click()
   await page.getByText(/Lane 'gpu' was paused by http .* \(the cards are replaced\)/).waitFor()
 })
@@ -152,11 +159,11 @@ test('a flow is a graph in which equal members are one node, and its failed part
   await folded.click()
   await page.getByLabel('State').selectOption('failed')
   await page.getByRole('cell', { name: 'permanent: a part is negative' }).waitFor()
-  expect(await page.getByRole('row').count()).toBe(2)
+  await expect.poll(() => page.getByRole('row').count(), { timeout: LIMIT_MS }).toBe(2)
 
   await page.getByRole('button', { name: 'Replay failed' }).click()
   await page.getByRole('button', { name: 'Replay them' }).click()
-  await until('the member has run again', 60_000, async () => {
+  await until('the member has run again', LIMIT_MS, async () => {
     const { attempt, state } = await world.fabric.flow('sum:broken').member('part-7').describe()
     return attempt === 2 && state === 'failed' ? true : undefined
   })
@@ -172,7 +179,7 @@ test('limits and schedules are changed, with their numbers', async () => {
   await page.getByRole('button', { name: 'Change it' }).click()
   await page.getByText('90 per 1 min').waitFor()
 
-  await page.getByRole('link', { name: 'Schedules' }).click()
+  await visit.go('Schedules')
   await page.getByText('0 3 * * * (UTC)').waitFor()
   await page.getByRole('button', { name: 'Run now' }).click()
   await page.getByRole('button', { name: 'Run it' }).click()
@@ -252,6 +259,8 @@ test('a consumer shows its lag and what it fails on, is moved, and is deleted', 
 
   await visit.open('audit')
   await page.getByRole('row', { name: /delete consumer.*audit.*the trail is in the store/ }).waitFor()
+  // The page of the consumer may read it once more before the list replaces it.
+  visit.forgive(/status of 404/)
 })
 
 test('a webhook lists its deliveries, repeats one with the same id, and is disabled and enabled', async () => {
@@ -267,7 +276,7 @@ test('a webhook lists its deliveries, repeats one with the same id, and is disab
   await delivery.getByRole('button', { name: 'Deliver again' }).click()
   await page.getByRole('button', { name: 'Send it' }).click()
   const { eventIds } = world.receiver
-  await until('the receiver has it twice', LOADED_MS, () => Promise.resolve(eventIds.length === 2 || undefined))
+  await until('the receiver has it twice', LIMIT_MS, () => Promise.resolve(eventIds.length === 2 || undefined))
   expect(eventIds[1]).toBe(eventIds[0])
 
   await page.getByRole('button', { name: 'Disable' }).click()
@@ -310,7 +319,7 @@ test('a long list keeps a few rows in the document, and its first screen is smal
   await page.getByRole('rowgroup', { name: 'Executions, rows' }).focus()
   // The heading is row 1.
   const oldest = page.locator('[aria-rowindex="301"]', { hasText: 'card.charge' })
-  await until('the oldest execution is in sight', 60_000, async () => {
+  await until('the oldest execution is in sight', LIMIT_MS, async () => {
     await page.keyboard.press('End')
     return (await oldest.count()) === 1 ? true : undefined
   })
@@ -330,7 +339,7 @@ test('the page follows the log again after the server was restarted', async () =
   await world.fabric.signal('payment:1', 'paid', { cents: 3 })
   await page.getByRole('row', { name: /payment:1/ }).waitFor({ state: 'detached' })
   await page.getByText('Live', { exact: true }).waitFor()
-  visit.forgive(/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED|EMPTY_RESPONSE)/)
+  visit.forgive(/ERR_(CONNECTION_|INCOMPLETE_CHUNKED|EMPTY_RESPONSE)|status of 503/)
 })
 
 test('every screen is accessible, in light and in dark colours', async () => {
@@ -338,8 +347,7 @@ test('every screen is accessible, in light and in dark colours', async () => {
   const { page } = visit
   const found: Record<string, readonly string[]> = {}
   const check = async (name: string) => {
-    // waitForFunction would evaluate a text in the page, which its policy forbids.
-    await until('nothing loads', LOADED_MS, async () => (await page.locator('.loading').count()) === 0 || undefined)
+    await visit.loaded()
     const violations = await visit.violations()
     if (violations.length > 0) found[name] = violations
   }
@@ -362,7 +370,7 @@ test('tables and trees scroll within their panels in a narrow window', async () 
   for (const path of ['budgets', 'budgets/tenants?key=acme', 'keys', 'webhooks/crm', 'schedules', 'lanes']) {
     await visit.open(path)
     await page.locator('main .panel').first().waitFor()
-    await until('nothing loads', LOADED_MS, async () => (await page.locator('.loading').count()) === 0 || undefined)
+    await visit.loaded()
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 420) widths[path] = width
   }
@@ -410,21 +418,21 @@ test('a token signs in at a mount of its own, the cookie is out of reach of scri
   const [cookie] = await page.context().cookies()
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/fabric/' })
 
-  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await visit.go('Webhooks')
   await page.getByText(guarded.receiver.origin, { exact: true }).waitFor()
   expect(await page.getByRole('button', { name: /Disable|Delete/ }).count()).toBe(0)
-  await page.getByRole('link', { name: 'Consumers' }).click()
+  await visit.go('Consumers')
   await page.getByText('There is no consumer').waitFor()
-  await page.getByRole('link', { name: 'Budgets' }).click()
+  await visit.go('Budgets')
   await page.getByRole('link', { name: 'tenants' }).waitFor()
   expect(await page.getByRole('button', { name: /Freeze|Raise|Reset/ }).count()).toBe(0)
 
   for (const screen of ['Keys', 'Audit']) {
-    await page.getByRole('link', { name: screen }).click()
+    await visit.go(screen)
     await page.getByText(/Your role does not permit this\..*needs the role operator/).waitFor()
   }
   for (const screen of ['Errors', 'Costs', 'Scanners']) {
-    await page.getByRole('link', { name: screen }).click()
+    await visit.go(screen)
     await page.locator('main table, main .empty').first().waitFor()
     expect(await page.getByRole('button', { name: /Replay|Rotate/ }).count()).toBe(0)
   }
@@ -437,13 +445,13 @@ test('a token signs in at a mount of its own, the cookie is out of reach of scri
   await page.getByLabel('Token').fill('operator-acme')
   await page.keyboard.press('Enter')
   await page.getByText('operator, operator of acme').waitFor()
-  await page.getByRole('link', { name: 'Executions' }).click()
+  await visit.go('Executions')
   await page.getByText(/Your role does not permit this\..*this server serves 'default' only/).waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
 
   await page.getByLabel('Token').fill('viewer-default')
   await page.keyboard.press('Enter')
-  await page.getByRole('link', { name: 'Budgets' }).click()
+  await visit.go('Budgets')
   await page.getByText(/Your role does not permit this\..*bound to the namespace/).waitFor()
   visit.forgive(/status of 40[13]/)
 })

@@ -96,7 +96,7 @@ test('a budget is defined with its dimensions, period, parent and policy, and th
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await budgetOf('teams')).toMatchObject({ parent: 'firm', hard: { tokens: 40 }, inherit: true })
 
-  await page.getByRole('link', { name: 'Budgets' }).click()
+  await visit.go('Budgets')
   const firm = page.locator('section').filter({ has: page.getByRole('heading', { name: 'firm' }) })
   await firm.getByRole('button', { name: 'Delete' }).first().click()
   await submit(page, 'Delete it')
@@ -205,18 +205,18 @@ test('an administrator rotates the keys of a file and retires the one before', a
   await submit(page, 'Retire it')
   await page.getByRole('row', { name: /verifies only/ }).waitFor({ state: 'detached' })
   expect(await page.getByRole('row', { name: /signs/ }).count()).toBe(1)
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await visit.go('Audit')
   await page.getByRole('row', { name: /retire key.*it was in a log.*done/ }).waitFor()
 })
 
 test('a viewer is offered no form, and a screen that the role may not read names it', async () => {
   const visit = await visitAs('viewer', 'budgets')
   const { page } = visit
-  await page.getByRole('link', { name: 'Schedules' }).click()
+  await visit.go('Schedules')
   await page.getByText('nightly').first().waitFor()
   expect(await page.locator('main').getByRole('button').count()).toBe(0)
   for (const screen of ['Keys', 'Audit']) {
-    await page.getByRole('link', { name: screen }).click()
+    await visit.go(screen)
     await page.getByText('Your role does not permit this.').waitFor()
   }
   visit.forgive(/status of 403/)

@@ -19,12 +19,12 @@ afterAll(async () => {
 
 /** Holds requests back. Returns a function that lets them go. */
 async function held(page: Page, url: RegExp): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<undefined>()
   await page.route(url, async (route) => {
     await promise
     await route.continue()
   })
-  return resolve
+  return () => resolve(undefined)
 }
 
 test('a link replaces its screen at once, so that no dialog opens on a screen that is about to go', async () => {

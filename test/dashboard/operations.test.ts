@@ -44,10 +44,13 @@ test('a change of all that a saved view finds is counted first, runs, and leaves
   await page.getByRole('button', { name: 'Save this view' }).click()
   await page.getByLabel('Name').fill('Charges')
   await page.getByRole('button', { name: 'Save the view' }).click()
+  const view = page.getByRole('link', { name: 'Charges' })
+  await view.waitFor()
   await visit.open('executions')
+  await view.waitFor()
   expect(await page.getByRole('button', { name: 'Change all of these' }).count()).toBe(0)
-  await page.getByRole('link', { name: 'Charges' }).click()
-  expect(new URL(page.url()).searchParams.get('task')).toBe('card.charge')
+  await view.click()
+  await page.waitForURL(({ searchParams }) => searchParams.get('task') === 'card.charge')
 
   await page.getByRole('button', { name: 'Change all of these' }).click()
   const dialog = page.getByRole('dialog')
@@ -65,7 +68,7 @@ test('a change of all that a saved view finds is counted first, runs, and leaves
   expect(items.map(({ task }) => task)).toEqual(Array.from({ length: COUNT }, () => 'card.charge'))
 
   await page.getByRole('button', { name: 'Forget this view' }).click()
-  await page.getByRole('link', { name: 'Charges' }).waitFor({ state: 'detached' })
+  await view.waitFor({ state: 'detached' })
 })
 
 test('an execution runs again from a step that is picked in its timeline', async () => {
@@ -133,11 +136,11 @@ test('costs are shown by task, tenant and day, and a budget that is nearly spent
   expect(await by('By key of tenants').getByRole('row', { name: /acme/ }).textContent()).toContain('860')
   expect(await by('By day').getByRole('columnheader').count()).toBe(7)
   await page.getByRole('link', { name: 'Today' }).click()
-  expect(new URL(page.url()).searchParams.get('range')).toBe('1d')
+  await page.waitForURL(({ searchParams }) => searchParams.get('range') === '1d')
   await page.getByRole('link', { name: 'acme' }).click()
   await page.getByText('860 spent, 140 left of 1,000').waitFor()
 
-  await page.getByRole('link', { name: 'Overview' }).click()
+  await visit.go('Overview')
   await page.getByText('86 % of tokens is spent or reserved').waitFor()
   await page.getByRole('img', { name: /\d+ created, \d+ completed, 2 failed/ }).waitFor()
   await page.getByRole('button', { name: 'Last day' }).click()
@@ -158,7 +161,7 @@ test('what operators do is listed with who and why, also if it was refused', asy
   await lane.getByText('2 at once').waitFor()
   await page.request.post(`${world.url}/v1/executions/missing/cancel`, { data: { reason: 'gone', by: 'ben' } })
 
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await visit.go('Audit')
   const limited = page.getByRole('row', { name: /limit lane/ })
   expect(await limited.textContent()).toMatch(/http.*admin.*gpu.*two cards are left.*done/)
   await page.getByLabel('Person').fill('ben')
@@ -179,6 +182,8 @@ test('a webhook is defined and rotated, and each secret is shown once', async ()
   const first = await page.getByLabel('secret', { exact: true }).textContent()
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('link', { name: 'books' }).click()
+  // The list has the same facts and buttons.
+  await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
   await page.getByText('execution ended, flow ended').waitFor()
   await page.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('button', { name: 'Rotate it' }).click()
@@ -205,7 +210,7 @@ test('limits and schedules are defined, filled for the past, and deleted', async
   await page.getByRole('button', { name: 'Delete it' }).click()
   await page.getByText('There is no limit').waitFor()
 
-  await page.getByRole('link', { name: 'Schedules' }).click()
+  await visit.go('Schedules')
   await page.getByRole('button', { name: 'Backfill' }).click()
   await page.getByLabel('First day').fill('2026-01-05')
   await page.getByLabel('Last day').fill('2026-01-04')
@@ -231,7 +236,7 @@ test('keys and scanners are listed, and a rotation that the server cannot do say
   await page.getByRole('button', { name: 'Rotate the keys' }).click()
   await page.getByRole('alert').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('link', { name: 'Scanners' }).click()
+  await visit.go('Scanners')
   await page.getByRole('row', { name: /index reconciler.*enabled.*nothing/ }).waitFor()
   visit.forgive(/status of 4\d\d/)
 })
@@ -239,21 +244,25 @@ test('keys and scanners are listed, and a rotation that the server cannot do say
 test('every new screen shows that it loads, fails and recovers', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit
+  // A hidden page does not poll, so that only the button reads again.
+  await page.addInitScript("Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })")
   const routes = { failures: 'failures', costs: 'budgets', keys: 'keys', scanners: 'scanners', audit: 'audit' }
   for (const [screen, route] of Object.entries(routes)) {
     const url = new RegExp(`/v1/${route}(\\?|$)`)
-    let answer: (() => void) | undefined
-    const isAsked = new Promise<void>((asked) => {
-      void page.route(url, async (held) => {
-        asked()
-        await new Promise<void>((resolve) => (answer = resolve))
-        await held.fulfill({ status: 500, json: { code: 'internal_error', detail: 'it broke', status: 500 } })
-      })
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<undefined>()
+    await page.route(url, async (held) => {
+      await isReleased
+      // A read that was given up has no one to answer.
+      await held
+        .fulfill({ status: 500, json: { code: 'internal_error', detail: 'it broke', status: 500 } })
+        .catch(() => undefined)
     })
+    const isAsked = page.waitForRequest(url)
     await visit.open(screen)
     await isAsked
     await page.locator('main').getByRole('status').waitFor()
-    answer?.()
+    await page.getByText('Live', { exact: true }).waitFor()
+    release(undefined)
     await page.getByRole('alert').getByText('it broke').waitFor()
     await page.unroute(url)
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -266,11 +275,11 @@ test('every new screen shows that it loads, fails and recovers', async () => {
 test('the keyboard alone reaches a screen, opens a dialog and returns to its button', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
   const reach = async (name: string) => {
     for (let presses = 0; presses < 60; presses++) {
       await page.keyboard.press('Tab')
-      const focused = page.locator(':focus')
-      if (((await focused.count()) === 1 ? await focused.textContent() : '') === name) return
+      if ((await focused()) === name) return
     }
     throw new Error(`the keyboard does not reach ${name}`)
   }
@@ -284,7 +293,7 @@ test('the keyboard alone reaches a screen, opens a dialog and returns to its but
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  expect(await page.locator(':focus').textContent()).toBe('Rotate')
+  expect(await focused()).toBe('Rotate')
 })
 
 test('colours are chosen, and stay chosen', async () => {

@@ -131,7 +131,7 @@ test('an unmounted component closes its streams, and a page that was cut off con
   const { found, execution, token } = await begun()
   const page = await openPage(found, execution.id, token)
   await expect.poll(() => shownOn(page), { timeout: 60_000 }).toMatchObject({ tokens: ['a', 'b'] })
-  expect(page.streams.size).toBe(3)
+  await expect.poll(() => page.streams.size, { timeout: 60_000 }).toBe(3)
 
   await page.getByText('toggle').click()
   await expect.poll(() => page.streams.size, { timeout: 60_000 }).toBe(0)

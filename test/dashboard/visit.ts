@@ -2,10 +2,12 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
+import { until } from '../servers/until.ts'
+import { slowDown } from './slowness.ts'
 import type { World } from './world.ts'
 
 /** Far more than any step needs, also on a machine that is busy with something else. */
-const LIMIT_MS = 60_000
+export const LIMIT_MS = 60_000
 
 interface Violation {
   readonly id: string
@@ -21,6 +23,7 @@ export class Visit {
   readonly page: Page
   readonly #world: World
   readonly #troubles: string[] = []
+  readonly #forgiven: RegExp[] = []
   /** The bytes of all files of the page, as they were sent. */
   assetBytes = 0
 
@@ -34,9 +37,11 @@ export class Visit {
     const visit = new Visit(await context.newPage(), world)
     visit.#watch()
     visit.page.setDefaultTimeout(LIMIT_MS)
+    await slowDown(visit.page)
     onTestFinished(async () => {
       await context.close()
-      expect(visit.#troubles).toEqual([])
+      const isForgiven = (trouble: string) => visit.#forgiven.some((pattern) => pattern.test(trouble))
+      expect(visit.#troubles.filter((trouble) => !isForgiven(trouble))).toEqual([])
     })
     return visit
   }
@@ -45,11 +50,23 @@ export class Visit {
     await this.page.goto(`${this.#world.url}/ui/${path}`)
   }
 
-  /** Errors that a test causes on purpose. */
+  /** Opens a screen by its link, and waits until it has replaced the one before. */
+  async go(screen: string): Promise<void> {
+    const screens = this.page.getByRole('navigation', { name: 'Screens' })
+    await screens.getByRole('link', { name: screen, exact: true }).click()
+    await this.page.getByRole('heading', { level: 1, name: screen, exact: true }).waitFor()
+  }
+
+  /** Waits until the content is not loading. */
+  async loaded(): Promise<void> {
+    // waitForFunction would evaluate a text in the page, which its policy forbids.
+    const loading = this.page.locator('main .loading')
+    await until('nothing loads', LIMIT_MS, async () => (await loading.count()) === 0 || undefined)
+  }
+
+  /** Ignores errors that a test causes on purpose, whenever they are reported. */
   forgive(pattern: RegExp): void {
-    const kept = this.#troubles.filter((trouble) => !pattern.test(trouble))
-    this.#troubles.length = 0
-    this.#troubles.push(...kept)
+    this.#forgiven.push(pattern)
   }
 
   /** The serious violations of accessibility on the page as it is now, in light and in dark colours. */
