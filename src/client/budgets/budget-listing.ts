@@ -154,16 +154,23 @@ export async function describeBudget(
 /** Budgets whose use is read together. */
 const SUMMARY_MAX = 100
 
-/** Returns what budgets have spent without a key, for metrics: keys may be many. None on a store of a lower level. */
+/**
+ * Returns what budgets have spent without a key, for metrics: keys may be many. None on a store of a lower level. A budget that is
+ * deleted during the call is left out.
+ */
 export async function readKeyless(
   session: Session,
 ): Promise<{ readonly name: string; readonly dimensions: readonly DimensionUse[] }[]> {
   if (session.batcher.store.level < ADMISSION_LEVEL) return []
   const budgets = (await readBudgets(session)).slice(0, SUMMARY_MAX)
-  const described = await Promise.all(
-    budgets.map(({ budget }) => describeBudget(session, budget, { key: '', limit: 1 })),
-  )
-  return described.flatMap(({ name, keys }) => keys.map(({ dimensions }) => ({ name, dimensions })))
+  const read = budgets.map(async ({ budget: { root, name } }) => {
+    const input = { root, name, key: '', limit: 1 }
+    const { result } = await session.runIn(limitPartition(root, session.settings), 'describeBudget', input)
+    if (result.kind === 'refused') return []
+    const { budget, accounts, at } = result
+    return accounts.map((account) => ({ name, dimensions: keySpending(budget, account, at).dimensions }))
+  })
+  return (await Promise.all(read)).flat()
 }
 
 export function summariseBudget(budget: Budget, at: Instant): BudgetInfo {

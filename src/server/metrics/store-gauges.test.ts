@@ -127,3 +127,27 @@ test('the use of a limit is that of its keys together, and its room that of the 
   await fabric.limits.hold('provider', { for: '1h', by: 'ada', reason: 'it is down' })
   expect(await scrape(world)).toContain('ff_limit_room{limit="provider"} 0\n')
 })
+
+test('a budget that is deleted during a scrape is left out, and the others are measured', async () => {
+  await using world = createWorld()
+  const { fabric, elsewhere, store } = world
+  for (const name of ['kept', 'deleted']) {
+    await fabric.budgets.define(name, { hard: { cost: 5 } })
+    await fabric.budgets.raise(name, { amounts: { cost: 1 }, by: 'ada' })
+  }
+  const run = store.run.bind(store)
+  let isDeleted = false
+  store.run = async (partition, calls) => {
+    if (!isDeleted && calls.some(({ operation }) => operation === 'describeBudget')) {
+      isDeleted = true
+      await elsewhere.budgets.delete('deleted', { by: 'ada' })
+    }
+    return await run(partition, calls)
+  }
+
+  const text = await scrape(world)
+
+  expect(isDeleted).toBe(true)
+  expect(text).toContain('ff_budget_hard_limit{budget="kept",dimension="cost"} 6\n')
+  expect(text).not.toContain('budget="deleted"')
+})
