@@ -18,8 +18,8 @@ await build({
     ssr: true,
     outDir: 'dist',
     emptyOutDir: true,
+    // Stack traces name functions and lines of readable code, so the package needs no source maps, which would double its size.
     minify: false,
-    sourcemap: true,
     target: 'node22',
     rolldownOptions: {
       input: {
