@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { systemRuntime } from '../runtime/index.ts'
+import { commandsOf } from './command-list.fixture.ts'
 import { createProgram } from './program.ts'
 import { Shell } from './session/shell.ts'
 
@@ -56,17 +57,8 @@ const COMMANDS = [
 ]
 
 const program = createProgram(new Shell(systemRuntime()), false)
-const commands = inner(program)
+const commands = commandsOf(program)
 const page = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
-
-function inner({ commands }: Command): Command[] {
-  return commands.flatMap((command) => [command, ...inner(command)])
-}
-
-function nameOf(command: Command): string {
-  const { parent } = command
-  return parent === null || parent === program ? command.name() : `${nameOf(parent)} ${command.name()}`
-}
 
 function helpOf(command: Command): string {
   let help = ''
@@ -75,10 +67,10 @@ function helpOf(command: Command): string {
 }
 
 test('the program has these commands', () => {
-  expect(commands.map(nameOf).toSorted()).toEqual(COMMANDS.toSorted())
+  expect(commands.map(({ name }) => name).toSorted()).toEqual(COMMANDS.toSorted())
 })
 
-test.each(commands.map((command) => ({ command, name: nameOf(command) })))(
+test.each(commands)(
   'the help of $name shows an example and the options that all commands take, and docs/cli.md names its own',
   ({ command, name }) => {
     const help = helpOf(command)

@@ -27,7 +27,8 @@ export function codecSweepCommand(shell: Shell): Command {
     .action(async (flags: CodecSweepFlags, command: Command) => {
       const minAge = parseGiven(flags.minAge, (text) => parseDurationFlag(text, '--min-age'))
       const dryRun = flags.dryRun === true
-      await shell.withFabric(command, {}, async ({ configuration, fabric, output }) => {
+      const opening = { needsStore: 'codec-sweep compares a bucket with all namespaces' }
+      await shell.withFabric(command, opening, async ({ configuration, fabric, output }) => {
         const bucket = await bucketFrom(configuration)
         if (bucket === undefined) throw noBucket()
         let printedAt = shell.runtime.now()

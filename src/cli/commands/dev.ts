@@ -74,6 +74,9 @@ export function devCommand(shell: Shell): Command {
           checkNeeds(names, '--capability'),
         ),
       })
+      const opening = { create: true, inProcess: true, makeKeys: true, needsStore: 'dev runs an engine and a server' }
+      // Refuses a location before it watches files.
+      shell.place(command, opening)
       const choice = { isWanted: flags.server, port: configuration.value('server.port') }
       const supervised = new Supervised()
       if (file !== undefined && flags.watch && !supervised.isSupervised) {
@@ -82,7 +85,7 @@ export function devCommand(shell: Shell): Command {
       }
       shell.runsForeignCode = file !== undefined
       const { handlers, flows } = file === undefined ? { handlers: [], flows: [] } : await load(file, supervised)
-      await shell.withFabric(command, { create: true, inProcess: true, makeKeys: true }, async (session) => {
+      await shell.withFabric(command, opening, async (session) => {
         await runUntilInterrupted(shell, session, handlers, { ...options, flows }, choice)
       })
     })

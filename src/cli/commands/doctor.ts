@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { diagnose } from '../doctor/diagnosis.ts'
 import type { Diagnosis, Finding, PartitionDiagnosis } from '../doctor/diagnosis.ts'
 import { machineFindings } from '../doctor/machine-check.ts'
@@ -32,8 +31,8 @@ export function doctorCommand(shell: Shell): Command {
     )
     .addHelpText('after', examples(['doctor', 'doctor --json | jq .findings']))
     .action(async (flags: DoctorFlags, command: Command) => {
-      refuseRemote(shell, command)
-      await shell.withFabric(command, {}, async ({ fabric, output, configuration, parsed, access, keys }) => {
+      const opening = { needsStore: 'doctor looks into a store' }
+      await shell.withFabric(command, opening, async ({ fabric, output, configuration, parsed, access, keys }) => {
         const found = await diagnose(fabric, { repair: flags.repair === true })
         const machine = machineFindings({
           configuration,
@@ -53,16 +52,6 @@ export function doctorCommand(shell: Shell): Command {
         if (!diagnosis.healthy) shell.exitCode = exitCodes.failed
       })
     })
-}
-
-/** The content of a store is out of reach over HTTP. */
-function refuseRemote(shell: Shell, command: Command): void {
-  const { parsed } = shell.place(command, {})
-  if (parsed.kind !== 'remote') return
-  throw new EngineError('invalid_configuration', {
-    field: '--store',
-    message: 'doctor looks into a store, so it needs its own location, not the address of a server.',
-  })
 }
 
 function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: string }, output: Output): string {

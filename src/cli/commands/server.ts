@@ -59,7 +59,7 @@ export function serverCommand(shell: Shell): Command {
         redact: configuration.value('server.redact'),
         auditFile: configuration.value('server.auditFile'),
       })
-      await shell.withFabric(command, { create: true }, async (session) => {
+      await shell.withFabric(command, { create: true, needsStore: 'server opens a store' }, async (session) => {
         using interruption = new Interruption()
         const { fabric } = session
         // Loaded lazily: the schemas of the API are large.

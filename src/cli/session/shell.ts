@@ -45,9 +45,11 @@ export interface PlaceOptions {
   readonly location?: string | undefined
   /** Accepts a store in memory. Only useful for a command that does everything in one process. */
   readonly inProcess?: boolean
+  /** What the command does that a server does not do for it. Refuses the address of a server. */
+  readonly needsStore?: string
 }
 
-export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
+export interface OpenOptions extends Pick<PlaceOptions, 'inProcess' | 'needsStore'> {
   /** Creates the store if it does not exist. Only for commands that submit work. */
   readonly create?: boolean
   /** Creates signing keys if there are none. */
@@ -135,8 +137,14 @@ export function namespaceOf(configuration: Configuration): string | undefined {
   return given === undefined ? undefined : checkNamespace(given.value, given.source.name)
 }
 
-function usableLocation(text: string, { inProcess = false }: PlaceOptions): StoreLocation {
+function usableLocation(text: string, { inProcess = false, needsStore }: PlaceOptions): StoreLocation {
   const location = parseLocation(text)
+  if (needsStore !== undefined && location.kind === 'remote') {
+    throw new EngineError('invalid_configuration', {
+      field: '--store',
+      message: `${needsStore}, so it needs the location of the store, not the address of a server.`,
+    })
+  }
   if (inProcess || !isInProcess(location)) return location
   throw new EngineError('invalid_configuration', {
     field: '--store',
