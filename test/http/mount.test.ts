@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import express from 'express'
+import Fastify from 'fastify'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFabric } from '../../src/fabric/fabric.ts'
@@ -86,25 +88,41 @@ test('a host that speaks fetch, such as Next, Bun or Deno', async () => {
   await expectMounted((request) => handler(request), 'https://app.example.com/api/fabric')
 })
 
-test('Express, which removes the path of a mount from the URL', async () => {
-  const listener = nodeListener(createHandler(await newFabric(), { basePath: '/fabric' }))
-  const server = createServer((request, response) => {
-    const { url = '' } = request
-    if (url.startsWith('/fabric/')) {
-      listener(Object.assign(request, { originalUrl: url, url: url.slice('/fabric'.length) }), response)
-      return
-    }
-    response.writeHead(404).end()
-  })
-  await expectMounted((request) => fetch(request), `${await listening(server)}/fabric`)
+test('Express, with a body parser after the mount', async () => {
+  const app = express()
+  app.use('/fabric', nodeListener(createHandler(await newFabric(), { basePath: '/fabric' })))
+  app.use(express.json())
+  await expectMounted((request) => fetch(request), `${await listening(createServer(app))}/fabric`)
 })
 
-test('a body that a parser has read before is refused', async () => {
-  const listener = nodeListener(createHandler(await newFabric()))
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => listener(request, response))
+test('Fastify, in a scope without parsers', async () => {
+  const listener = nodeListener(createHandler(await newFabric(), { basePath: '/fabric' }))
+  const app = Fastify()
+  app.register(
+    (mount, _options, done) => {
+      mount.removeAllContentTypeParsers()
+      mount.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
+      mount.all('/*', (request, reply) => {
+        reply.hijack()
+        listener(request.raw, reply.raw)
+      })
+      done()
+    },
+    { prefix: '/fabric' },
+  )
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(async () => {
+    app.server.closeAllConnections()
+    await app.close()
   })
-  const base = await listening(server)
+  await expectMounted((request) => fetch(request), `${origin}/fabric`)
+})
+
+test('a body that a parser of Express has read before is refused', async () => {
+  const app = express()
+  app.use(express.json())
+  app.use(nodeListener(createHandler(await newFabric())))
+  const base = await listening(createServer(app))
   const refused = await fetch(postOf(`${base}/v1/executions`, { task: 'greet' }))
   expect([refused.status, await refused.json()]).toMatchObject([500, { code: 'invalid_configuration' }])
   expect((await fetch(`${base}/v1/health`)).status).toBe(200)
