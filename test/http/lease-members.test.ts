@@ -1,4 +1,4 @@
-/** Workers over HTTP whose members add others to their own flow, and wait for them. */
+/** Workers over HTTP whose members add others to their own flow or depend on those that exist, and wait for them. */
 import { expect, test } from 'vitest'
 import { served } from './served.ts'
 import type { Served } from './served.ts'
@@ -25,6 +25,10 @@ async function holding(found: Served): Promise<Item> {
 
 async function add(found: Served, { params, lease }: Item, name: string, more: object = {}) {
   return await found.ok('addMember', { params, body: { lease, name, task: 'part', ...more } })
+}
+
+async function depend(found: Served, { params, lease }: Item, member: string, more: object = {}) {
+  return await found.ok('dependOnMember', { params, body: { lease, member, ...more } })
 }
 
 async function complete(found: Served, { params, lease }: Item, more: object = {}): Promise<void> {
@@ -107,9 +111,74 @@ test('one that waits for a member that fails is skipped, at its wait or at the n
   expect(await outcome(found)).toBe('failed')
 })
 
-test('a run that undoes steps finds the members that it has added, and adds and waits for none', async () => {
+/** A sealed flow whose member `holder` is claimed, and whose member `other` waits for a worker. */
+async function beside(found: Served): Promise<readonly [holder: Item, other: string]> {
+  const nodes = [
+    { name: 'holder', task: 'holder' },
+    { name: 'other', task: 'part' },
+  ]
+  await found.ok('submitFlow', { body: { name: 'growing', id: 'g', nodes } })
+  const { items } = await found.ok('listFlowMembers', { params: { id: 'g' } })
+  const [, other] = items as readonly { readonly id: string }[]
+  if (other === undefined) throw new Error('the flow has no second member')
+  return [await claim(found, 'holder'), other.id]
+}
+
+test('one that depends on an existing member waits for it, and gets its result under a name', async () => {
   const found = await served()
-  const held = await holding(found)
+  const [held] = await beside(found)
+  expect(await depend(found, held, 'other', { as: 'found' })).toMatchObject({ kind: 'added' })
+  expect(await depend(found, held, 'other', { as: 'found' })).toMatchObject({ kind: 'already_added' })
+  const { params, lease } = held
+  const refusal = async (body: object, asked = params) =>
+    await found.refusal('dependOnMember', { params: asked, body: { lease, ...body } })
+  expect(await refusal({ member: 'other' })).toEqual([409, 'dependency_already_exists'])
+  expect(await refusal({ member: 'holder' })).toEqual([409, 'self_referencing_edge'])
+  expect(await refusal({ member: 'nothing' })).toEqual([404, 'execution_not_found'])
+  const elsewhere = String((await found.ok('submitExecution', { body: { task: 'alone' } }))['id'])
+  expect(await refusal({ member: elsewhere })).toEqual([409, 'execution_not_in_flow'])
+  expect(await wait(found, held)).toEqual({ kind: 'parked' })
+  expect(await refusal({ member: 'other', as: 'found' })).toEqual([409, 'execution_not_active'])
+
+  await complete(found, await claim(found, 'part'), { result: 2 })
+  const last = await claim(found, 'holder')
+  expect(last['inputs']).toEqual({ found: 2 })
+  expect(await refusal({ member: 'other', as: 'found' }, last.params)).toEqual([409, 'stale_lease'])
+  expect(await depend(found, last, 'other', { as: 'found' })).toMatchObject({ kind: 'already_added' })
+  expect(await wait(found, last)).toEqual({ kind: 'ready', inputs: { found: 2 } })
+  await complete(found, last)
+  expect(await outcome(found)).toBe('completed')
+})
+
+test('a member that is named by its id passes no result on, and may fail if its end is tolerated', async () => {
+  const found = await served()
+  const [held, other] = await beside(found)
+  expect(await depend(found, held, other, { onFailure: 'ignore' })).toEqual({ kind: 'added', id: other })
+  expect(await wait(found, held)).toEqual({ kind: 'parked' })
+  await fail(found, await claim(found, 'part'))
+  const last = await claim(found, 'holder')
+  expect(await wait(found, last)).toEqual({ kind: 'ready', inputs: {} })
+  await complete(found, last)
+
+  await found.ok('submitExecution', { body: { task: 'lonely', id: 'lonely' } })
+  const { params, lease } = await claim(found, 'lonely')
+  const alone = { params, body: { lease, member: 'a' } }
+  expect(await found.refusal('dependOnMember', alone)).toEqual([409, 'execution_not_in_flow'])
+})
+
+test('one that depends on a member that has failed is skipped, also when it depends on another one', async () => {
+  const found = await served()
+  const [held] = await beside(found)
+  await fail(found, await claim(found, 'part'))
+  await depend(found, held, 'other')
+  await add(found, held, 'b', { awaited: false })
+  expect(await depend(found, held, 'b')).toEqual({ kind: 'skipped' })
+  expect(await wait(found, held)).toEqual({ kind: 'already_skipped' })
+})
+
+test('a run that undoes steps finds the members that it has added and depends on, and begins no others', async () => {
+  const found = await served()
+  const [held] = await beside(found)
   const { params, lease } = held
   await add(found, held, 'a')
   await found.ok('registerCompensations', { params, body: { lease, count: 1 } })
@@ -117,6 +186,9 @@ test('a run that undoes steps finds the members that it has added, and adds and 
   expect(await add(found, held, 'a')).toMatchObject({ kind: 'already_member' })
   const other = { params, body: { lease, name: 'b', task: 'part' } }
   expect(await found.refusal('addMember', other)).toEqual([409, 'execution_failed'])
+  expect(await depend(found, held, 'a')).toMatchObject({ kind: 'already_added' })
+  const edge = { params, body: { lease, member: 'other' } }
+  expect(await found.refusal('dependOnMember', edge)).toEqual([409, 'execution_failed'])
   expect(await found.refusal('waitForMembers', { params, body: { lease } })).toEqual([409, 'execution_failed'])
   await found.ok('endCompensations', { params, body: { lease } })
   expect(await found.ok('getResult', { params })).toMatchObject({ outcome: 'failed' })

@@ -72,6 +72,8 @@ export async function remoteMembers(served: Served): Promise<void> {
   const add = { params: first.params, body: { lease: first.lease, ...member } }
   expect(await ok('addMember', add)).toMatchObject({ kind: 'added', state: 'waiting' })
   expect(await ok('addMember', add)).toMatchObject({ kind: 'already_member' })
+  const edge = { params: first.params, body: { lease: first.lease, member: 'added' } }
+  expect(await ok('dependOnMember', edge)).toMatchObject({ kind: 'already_added' })
   const wait = { params: first.params, body: { lease: first.lease } }
   expect(await ok('waitForMembers', wait)).toEqual({ kind: 'parked' })
   const added = await claim(served, 'added')

@@ -489,6 +489,13 @@ export type Delivery = {
   readonly error?: string
 }
 
+export type DependedMember = {
+  readonly lease: string
+  readonly member: string
+  readonly as?: string | null
+  readonly onFailure?: 'fail' | 'continue' | 'ignore'
+}
+
 export type EndedChild = {
   readonly name: string
   readonly id: string
@@ -3141,7 +3148,25 @@ export interface Routes {
       readonly state?: string
     }
   }
-  /** Wait in an execution for the members that it has added. */
+  /** Make an execution wait for an existing member of its flow. */
+  dependOnMember: {
+    readonly params: { readonly id: string }
+    readonly query: { readonly namespace?: string | undefined }
+    readonly body: DependedMember
+    readonly answer: {
+      readonly kind:
+        | 'added'
+        | 'already_added'
+        | 'parked'
+        | 'already_parked'
+        | 'skipped'
+        | 'already_skipped'
+        | 'cancelled'
+        | 'already_cancelled'
+      readonly id?: string
+    }
+  }
+  /** Wait in an execution for the members that it depends on. */
   waitForMembers: {
     readonly params: { readonly id: string }
     readonly query: { readonly namespace?: string | undefined }
@@ -3823,6 +3848,7 @@ export const routes = {
   startChildren: ['POST', '/v1/executions/{id}/children'],
   joinChildren: ['POST', '/v1/executions/{id}/children/wait'],
   addMember: ['POST', '/v1/executions/{id}/members'],
+  dependOnMember: ['POST', '/v1/executions/{id}/members/depend'],
   waitForMembers: ['POST', '/v1/executions/{id}/members/wait'],
   skipExecution: ['POST', '/v1/executions/{id}/skip'],
   registerCompensations: ['POST', '/v1/executions/{id}/compensations'],

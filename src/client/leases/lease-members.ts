@@ -3,18 +3,27 @@
  * a worker: the wait ends its lease, and its handler runs again from the start when they have ended.
  */
 import { budgetsOf, publicState } from '../../kernel/index.ts'
-import type { Execution, ExecutionId, FlowId, Handover, PublicState, UpstreamInput } from '../../kernel/index.ts'
+import type {
+  EdgeTolerance,
+  Execution,
+  ExecutionId,
+  FlowId,
+  Handover,
+  OperationInput,
+  PublicState,
+  UpstreamInput,
+} from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkInputName, checkNodeName, storedInputName } from '../checks/hashed-names.ts'
 import { inheritedRefs } from '../define/budget.ts'
 import type { NodeSettings } from '../define/flow-node.ts'
 import type { AnyTask } from '../define/task.ts'
-import { UPSTREAM_MARK, checkUpstreams } from '../define/upstreams.ts'
-import type { Upstream, Upstreams } from '../define/upstreams.ts'
+import { UPSTREAM_MARK, checkUpstreams, toleranceOf } from '../define/upstreams.ts'
+import type { OnFailure, Upstream, Upstreams } from '../define/upstreams.ts'
 import { prepareNode } from '../flows/flow-graph.ts'
 import { declaredLimitsOf } from '../limits/declared-limits.ts'
 import type { Session } from '../session.ts'
-import { memberIdOf } from '../transport/ids.ts'
+import { isExecutionId, memberIdOf } from '../transport/ids.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { readableInputs } from './claimed-lease.ts'
 import { endingLease } from './ending-lease.ts'
@@ -36,12 +45,22 @@ export interface LeaseMemberInput {
   readonly as?: string | false | undefined
 }
 
+export interface LeaseDependInput {
+  /** The name of a member, or its id. */
+  readonly member: string
+  /** The name of its result among the inputs of the execution: its own unless given, none if false. An id has no name. */
+  readonly as?: string | false | undefined
+  readonly onFailure?: OnFailure | undefined
+}
+
 type Stopped = {
   readonly kind: 'parked' | 'already_parked' | 'skipped' | 'already_skipped' | 'cancelled' | 'already_cancelled'
 }
 
 export type LeaseAdded =
   { readonly kind: 'added' | 'already_member'; readonly id: ExecutionId; readonly state: PublicState } | Stopped
+
+export type LeaseDepended = { readonly kind: 'added' | 'already_added'; readonly id: ExecutionId } | Stopped
 
 export type LeaseMembersWaited =
   { readonly kind: 'ready'; readonly inputs: Readonly<Record<string, unknown>> | undefined } | Stopped
@@ -61,14 +80,22 @@ export class LeaseMembers {
     const session = this.#session()
     const execution = await heldExecution(session, id, lease)
     if (execution.unwinding !== undefined) return await addedBefore(session, execution, member.name)
-    try {
-      return await add(session, execution, { ...fenced(session, id, lease), member })
-    } catch (error) {
-      if (!(error instanceof EngineError) || error.code !== 'edge_group_already_fired') throw error
-      const waited = await this.wait(id, lease)
-      if (waited.kind === 'ready') throw error
-      return waited
-    }
+    return await this.#orStopped(id, lease, () => add(session, execution, { ...fenced(session, id, lease), member }))
+  }
+
+  /** Makes the execution wait for an existing member of its flow. Idempotent per member. Ends the execution as `add` does. */
+  async dependOn(id: string, lease: string, { member, as, onFailure }: LeaseDependInput): Promise<LeaseDepended> {
+    const session = this.#session()
+    const execution = await heldExecution(session, id, lease)
+    const flowId = flowOf(execution)
+    const isId = isExecutionId(member)
+    const upstreamId = isId ? session.resolve(member) : memberIdOf(flowId, checkNodeName(member))
+    const name = as ?? (isId ? false : member)
+    const hands = name === false ? undefined : handsAs(checkInputName(name, 'as'))
+    const edge = { flowId, upstreamId, hands, onFailure: toleranceOf(onFailure) }
+    if (execution.unwinding !== undefined) return await dependedBefore(session, execution, edge)
+    const { executionId: downstreamId, fence } = fenced(session, id, lease)
+    return await this.#orStopped(id, lease, () => depend(session, { ...edge, downstreamId, fence }))
   }
 
   /** Waits until everything that the execution depends on has ended, and returns its inputs. Without a worker until then. */
@@ -84,6 +111,18 @@ export class LeaseMembers {
     if (waited.kind === 'unwinding') throw stopError(await heldExecution(session, id, lease))
     if (waited.kind !== 'not_blocked') return { kind: waited.kind }
     return { kind: 'ready', inputs: await readableInputs(session, session.resolve(id)) }
+  }
+
+  /** A call that the execution cannot wait for any more ends it as the wait does. */
+  async #orStopped<Result>(id: string, lease: string, call: () => Promise<Result>): Promise<Result | Stopped> {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'edge_group_already_fired') throw error
+      const waited = await this.wait(id, lease)
+      if (waited.kind === 'ready') throw error
+      return waited
+    }
   }
 }
 
@@ -121,10 +160,28 @@ async function add(session: Session, execution: Execution, { executionId, fence,
   const { kind, state } = unwrap((await session.run(flowId, 'addExecutionToFlow', call, blobs)).result)
   if (awaited && kind === 'already_member') {
     // Another member may have added it, or this one without waiting for it.
-    const edge = { flowId, upstreamId: id, downstreamId: executionId, hands, fence }
-    unwrap((await session.run(flowId, 'addDependency', edge)).result)
+    await depend(session, { flowId, upstreamId: id, downstreamId: executionId, hands, onFailure: undefined, fence })
   }
   return { kind, id, state }
+}
+
+interface MemberEdge {
+  readonly flowId: FlowId
+  readonly upstreamId: ExecutionId
+  readonly hands: Handover | undefined
+  readonly onFailure: EdgeTolerance | undefined
+}
+
+async function depend(session: Session, edge: OperationInput<'addDependency'> & MemberEdge): Promise<LeaseDepended> {
+  const { kind } = unwrap((await session.run(edge.flowId, 'addDependency', edge)).result)
+  return { kind, id: edge.upstreamId }
+}
+
+/** A run that undoes steps finds the edges that were added before. Without the fence of the run, no other one is added. */
+async function dependedBefore(session: Session, execution: Execution, edge: MemberEdge): Promise<LeaseDepended> {
+  const { result } = await session.run(edge.flowId, 'addDependency', { ...edge, downstreamId: execution.id })
+  if (result.kind === 'refused') throw stopError(execution)
+  return { kind: result.kind, id: edge.upstreamId }
 }
 
 /** A run that undoes steps finds the members that were added before, and adds none. */

@@ -67,6 +67,18 @@ export const addedMember = z
   })
   .meta({ id: 'AddedMember' })
 
+/** An existing member that a running member of the flow depends on. */
+export const dependedMember = z
+  .strictObject({
+    lease: leaseField,
+    member: nodeName.describe('The name of the member, or its id.'),
+    as: nodeName
+      .nullish()
+      .describe('The name of its result in `inputs`: its own unless given, none if null. An id alone has no name.'),
+    onFailure,
+  })
+  .meta({ id: 'DependedMember' })
+
 export const graphNode = z
   .strictObject({
     ...nodeParts,
