@@ -1,5 +1,5 @@
 /** The pages behind the link of a token: what is asked, and what became of the answer. */
-import type { AskedByToken } from '../../client/index.ts'
+import type { AskedByToken, SignalReceipt } from '../../client/index.ts'
 import { escaped, htmlPage } from './page.ts'
 
 /** `key` is the idempotency key of the answer: a form that is sent twice counts once. */
@@ -32,12 +32,23 @@ function button(name: string): string {
   return `<button name="name" value="${escaped(name)}">${escaped(name)}</button>`
 }
 
-export function donePage(name: string): string {
-  return htmlPage(
-    'Received',
-    `<h1>Your answer was received</h1>\n<p>You answered <strong>${escaped(name)}</strong>.</p>`,
-  )
+const effects: Readonly<Record<SignalReceipt['effect'], string>> = {
+  resumed: 'No more answers are awaited.',
+  counted: 'More answers are awaited.',
+  counted_before: 'It adds nothing, because an answer of yours was counted before.',
+  not_awaited: 'It does not count: another answer, or another sender, is awaited.',
+  buffered: 'It is kept until the execution waits for it.',
 }
+
+/** A form that is sent again is a duplicate, whatever its answer is: the page names none. */
+export function donePage(name: string, { kind, effect }: SignalReceipt): string {
+  if (kind === 'duplicate') return htmlPage('Received before', SENT_BEFORE)
+  const answer = `<p>You answered <strong>${escaped(name)}</strong>. ${effects[effect]}</p>`
+  return htmlPage('Received', `<h1>Your answer was received</h1>\n${answer}`)
+}
+
+const SENT_BEFORE = `<h1>An answer from this page was received before</h1>
+<p>Each page sends one answer, so this one was not recorded. Open the link again to see whether another answer is accepted.</p>`
 
 export function refusalPage(message: string, advice: string): string {
   return htmlPage('Not accepted', `<h1>${escaped(message)}</h1>\n<p>${escaped(advice)}</p>`)

@@ -104,8 +104,8 @@ export const waitpointRoutes = [
     answers: PAGE_STATUSES,
     handle: async ({ client, body: { token: given, name, note = '', key } }) => {
       try {
-        await client.answer(given, name, note.trim() === '' ? undefined : { note: note.trim() }, { key })
-        return pageResponse(200, donePage(name))
+        const value = note.trim() === '' ? undefined : { note: note.trim() }
+        return pageResponse(200, donePage(name, await client.answer(given, name, value, { key })))
       } catch (error) {
         return refusedPage(error)
       }
