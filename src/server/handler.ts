@@ -12,6 +12,7 @@ import { Authenticator } from './auth/authenticator.ts'
 import type { Authenticate } from './auth/authenticator.ts'
 import { AuditTrail } from './auth/audit-trail.ts'
 import type { Audit, AuditEntry } from './auth/audit.ts'
+import { TooManyFailures } from './auth/failures.ts'
 import {
   namespaceOf,
   refuseUnlessPermitted,
@@ -311,6 +312,7 @@ class HttpApi {
     const response = problemResponse(error, requestId)
     received.code = error.code
     if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allowed.join(', '))
+    if (error instanceof TooManyFailures) response.headers.set('retry-after', String(error.retryAfterSeconds))
     if (response.status < 500) return response
     const fields = { requestId, code: error.code, ...errorFields(error.cause ?? error) }
     if (error.isRetryable && error.code !== 'internal_error') {

@@ -225,13 +225,29 @@ test('only those who define webhooks see more than the origin of their URLs', as
   }
 })
 
-test('an address that sends many invalid credentials is refused for a while, also with valid ones', async () => {
-  const found = await served({ authenticate: byRole })
+test('an address that sends many invalid credentials is refused for a minute, also with valid ones', async () => {
+  const runtime = virtualRuntime()
+  const fabric = await createFabric('memory:', { log: 'silent', runtime })
+  await using handler = createHandler(fabric, { authenticate: byRole })
+  onTestFinished(() => fabric.close())
+  const ask = async (token: string, address: string) =>
+    await read(await handler(new Request('http://localhost/v1/executions', { headers: bearer(token) }), { address }))
   const statuses = new Set<number>()
-  for (let i = 0; i < 25; i++) statuses.add((await found.call('listExecutions', { headers: bearer('nobody') })).status)
+  for (let i = 0; i < 25; i++) statuses.add((await ask('nobody', '10.0.0.1')).status)
   expect([...statuses]).toEqual([401, 429])
+  await runtime.advance(59_000)
+  const { status, headers, body } = await ask('viewer', '10.0.0.1')
+  expect([status, headers.get('retry-after'), body['code']]).toEqual([429, '1', 'too_many_failures'])
+  expect((await ask('viewer', '10.0.0.2')).status).toBe(200)
+  await runtime.advance(1_000)
+  expect((await ask('viewer', '10.0.0.1')).status).toBe(200)
+})
+
+test('an address is refused on its connections, and the answer says for how long', async () => {
+  const found = await served({ authenticate: byRole })
+  for (let i = 0; i < 20; i++) await found.refusal('listExecutions', { headers: bearer('nobody') })
   const { status, headers } = await found.call('listExecutions', { headers: bearer('viewer') })
-  expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+  expect([status, headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-6]?\d$/)])
   expect(await found.ok('getHealth')).toEqual({ status: 'ok' })
 })
 

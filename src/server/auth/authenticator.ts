@@ -51,7 +51,7 @@ export class Authenticator {
     const given = readToken ?? bearerToken(request)
     const isReader = readToken !== undefined || given?.startsWith(READ_TOKEN_PREFIX) === true
     if (authenticate === undefined && !isReader) return ANONYMOUS
-    if (this.#failures.isRefused(address)) throw new EngineError('too_many_failures')
+    this.#failures.refuse(address)
     const principal = isReader ? await this.#readerOf(given ?? '') : await authenticate?.(withSessionToken(request))
     if (principal !== undefined) return isReader ? principal : checked(principal)
     // A request without credentials is not an attempt to guess some.

@@ -1,5 +1,6 @@
 /** Counts requests with invalid credentials by address, and refuses an address that sends too many. */
 import { hash } from 'node:crypto'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type { Runtime } from '../../runtime/index.ts'
 
 /** Failures of one address within the window before it is refused. */
@@ -15,6 +16,16 @@ interface Count {
   readonly cookies: Set<string>
 }
 
+/** The refusal of an address, and when its requests are answered again. */
+export class TooManyFailures extends EngineError {
+  readonly retryAfterSeconds: number
+
+  constructor(leftMs: number) {
+    super('too_many_failures')
+    this.retryAfterSeconds = Math.ceil(leftMs / 1_000)
+  }
+}
+
 export class FailureCounts {
   readonly #runtime: Pick<Runtime, 'monotonic'>
   readonly #counts = new Map<string, Count>()
@@ -23,14 +34,14 @@ export class FailureCounts {
     this.#runtime = runtime
   }
 
-  /** Whether requests of an address are refused before their credentials are checked. */
-  isRefused(address: string | undefined): boolean {
-    if (address === undefined) return false
+  /** Throws if requests of an address are refused before their credentials are checked. */
+  refuse(address: string | undefined): void {
+    if (address === undefined) return
     const count = this.#counts.get(address)
-    if (count === undefined) return false
-    if (this.#runtime.monotonic() - count.since < WINDOW_MS) return count.failures >= FAILURE_MAX
-    this.#counts.delete(address)
-    return false
+    if (count === undefined) return
+    const leftMs = count.since + WINDOW_MS - this.#runtime.monotonic()
+    if (leftMs <= 0) this.#counts.delete(address)
+    else if (count.failures >= FAILURE_MAX) throw new TooManyFailures(leftMs)
   }
 
   /** A page repeats the cookie of a token that was revoked, which is no further guess: each token of a cookie counts once. */
