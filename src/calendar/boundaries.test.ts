@@ -102,6 +102,11 @@ test('from is the first instant, and until is not one', () => {
   expect(boundariesUpTo(timing, Infinity, 9)).toEqual([fromAt + 86_400_000, fromAt])
 })
 
+test('no boundary is after the last instant that a calendar has', () => {
+  const every = { ...base, everyMs: 700, originAt: 8_640_000_000_000_000 - 1_000 }
+  expect(boundariesAfter(every, 0, 9)).toEqual([every.originAt, every.originAt + 700])
+})
+
 test('an expression without further dates has no boundaries', () => {
   expect(after(cron('0 0 30 2 *', 'UTC'), '2026-01-01T00:00Z', 1)).toEqual([])
 })

@@ -6,6 +6,7 @@
  */
 import { Cron } from 'croner'
 import type { Instant, ScheduleTiming } from '../kernel/index.ts'
+import { INSTANT_MAX } from '../kernel/limits.ts'
 import { CronRuns } from './cron-runs.ts'
 
 const SECOND_MS = 1_000
@@ -33,7 +34,7 @@ function runsOf(cron: string, timeZone: string): CronRuns {
 
 /** Returns up to `count` boundaries after an instant, ascending. */
 export function boundariesAfter(timing: ScheduleTiming, after: Instant, count: number): Instant[] {
-  const { fromAt = 0, untilAt = Infinity } = timing
+  const { fromAt = 0, untilAt = INSTANT_MAX } = timing
   const from = Math.max(after, fromAt - 1)
   const found: Instant[] = []
   let at = nextAfter(timing, from)

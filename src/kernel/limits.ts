@@ -102,6 +102,8 @@ export const COMPENSATION_RECLAIM_COUNT = 3
 export const RETENTION_DEFAULT_MS = 86_400_000
 /** Durations beyond this are refused: instants must stay printable and far below 2^53. */
 export const DURATION_MAX_MS = 3_155_760_000_000
+/** The last instant that a calendar has, in milliseconds since the epoch: in the year 275760. */
+export const INSTANT_MAX = 8_640_000_000_000_000
 
 /** Executions one claim may take. */
 export const CLAIM_COUNT_MAX = 50

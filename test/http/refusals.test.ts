@@ -127,6 +127,7 @@ describe('a path or a query', () => {
     ['a parameter of another type', '/v1/executions?limit=many', 400, 'invalid_input'],
     ['a number out of range', '/v1/executions?limit=100000', 400, 'invalid_input'],
     ['an unknown word', '/v1/executions?state=done', 400, 'invalid_input'],
+    ['an instant after all calendars', '/v1/schedule-times?cron=0+3+*+*+*&from=9000000000000000', 400, 'invalid_input'],
     ['a foreign cursor', '/v1/executions?cursor=e1.0', 400, 'invalid_cursor'],
     ['a tag without a value', '/v1/executions?tag=plan', 400, 'invalid_input'],
     ['too long a wait', '/v1/executions/nobody/result?wait=1h', 400, 'invalid_input'],

@@ -1,6 +1,6 @@
 /** Defines schedules: a task or a flow and its input, when it runs, and what happens if runs overlap or are missed. */
 import { shape, oneOf, required, unchecked } from '../../options/shape.ts'
-import { SCHEDULE_JITTER_MAX_MS, SCHEDULE_PERIOD_MIN_MS } from '../../kernel/limits.ts'
+import { INSTANT_MAX, SCHEDULE_JITTER_MAX_MS, SCHEDULE_PERIOD_MIN_MS } from '../../kernel/limits.ts'
 import type { MissedPolicy, Overlap } from '../../kernel/model/schedule-schema.ts'
 import { checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
@@ -205,6 +205,6 @@ function checkJitter(value: unknown, field: string): number {
 /** Returns milliseconds since the epoch. */
 export function checkInstant(value: unknown, field: string): number {
   const at = value instanceof Date ? value.getTime() : value
-  if (Number.isSafeInteger(at) && (at as number) >= 0) return at as number
+  if (Number.isSafeInteger(at) && (at as number) >= 0 && (at as number) <= INSTANT_MAX) return at as number
   throw invalidInput(field, `${field} is ${show(value)}, but must be a Date or milliseconds since the epoch.`)
 }
