@@ -1,6 +1,9 @@
 /** Requests that must be refused: what is wrong, with which status, and that nothing was written. */
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createFabric } from '../../src/fabric/fabric.ts'
+import { virtualRuntime } from '../../src/runtime/index.ts'
+import { createHandler } from '../../src/server/handler.ts'
 import { read, served } from './served.ts'
 import type { Served } from './served.ts'
 
@@ -101,6 +104,25 @@ describe('a body', () => {
     )
     expect(status).toBe(413)
     expect(sent).toBeLessThan(100_000_000)
+  })
+
+  test('that does not arrive in time is refused', async () => {
+    const runtime = virtualRuntime()
+    const fabric = await createFabric('memory:', { log: 'silent', runtime })
+    await using handler = createHandler(fabric)
+    onTestFinished(() => fabric.close())
+    const isCancelled = Promise.withResolvers<true>()
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"task"')),
+      cancel: () => isCancelled.resolve(true),
+    })
+    const slow = { method: 'POST', headers: JSON_TYPE, body, duplex: 'half' } as const
+    const answer = handler(new Request('http://localhost/v1/executions', slow))
+    await runtime.advance(30_000)
+    const { status, body: problem } = await read(await answer)
+    expect([status, problem['code']]).toEqual([408, 'request_timeout'])
+    expect(await isCancelled.promise).toBe(true)
+    expect((await fabric.list()).items).toEqual([])
   })
 
   test('names the field at fault, also in a list', async () => {
