@@ -203,11 +203,18 @@ class Job:
 
     def add(self, name, task, value=None, **options):
         """Adds a member to the flow of this execution, which waits for it, unless an earlier run of the handler has added it."""
-        if self._report("members", {"name": name, "task": task, "input": value, **options})["kind"] not in ("added", "already_member"):
+        self._depending("members", {"name": name, "task": task, "input": value, **options})
+
+    def depend_on(self, member, **options):
+        """Makes this execution wait for an existing member of its flow, by its name or its id."""
+        self._depending("members/depend", {"member": member, **options})
+
+    def _depending(self, path, body):
+        if self._report(path, body)["kind"] not in ("added", "already_member", "already_added"):
             raise Suspended
 
     def members(self):
-        """Waits without a worker for the members that it has added, and returns the results of all its upstreams by name."""
+        """Waits without a worker for the members that it depends on, and returns the results of all its upstreams by name."""
         answer = self._report("members/wait", {})
         if answer["kind"] != "ready":
             raise Suspended
@@ -532,6 +539,8 @@ def order(job):
 
 
 def gather(job):
+    for name in job.input.get("others", []):
+        job.depend_on(name)
     for n in range(job.input["parts"]):
         job.add(f"part:{n}", "count", {"n": n})
     return sum(part["n"] for part in job.members().values())

@@ -72,15 +72,16 @@ test('a worker in Python processes a thousand executions', async () => {
   const { items: members } = await found.ok('listFlowMembers', { headers, params: { id: 'choice:1' } })
   expect(members).toMatchObject([{ state: 'completed' }, { state: 'skipped' }])
 
-  const gather = { name: 'gather', task: 'gather', input: { parts: 3 } }
-  await found.ok('submitFlow', { headers, body: { name: 'growing', id: 'growing:1', nodes: [gather] } })
+  const gather = { name: 'gather', task: 'gather', input: { parts: 3, others: ['beside'] } }
+  const beside = { name: 'beside', task: 'count', input: { n: 9 } }
+  await found.ok('submitFlow', { headers, body: { name: 'growing', id: 'growing:1', nodes: [gather, beside] } })
   await found.ok('getFlowResult', { headers, params: { id: 'growing:1' }, query: { wait: '20s' } })
   const { items: grown } = await found.ok('listFlowMembers', { headers, params: { id: 'growing:1' } })
-  expect(grown).toHaveLength(4)
+  expect(grown).toHaveLength(5)
   const holder = (grown as readonly { readonly id: string; readonly node: string }[]).find(
     ({ node }) => node === 'gather',
   )
-  expect((await end(String(holder?.id))).result).toBe(6)
+  expect((await end(String(holder?.id))).result).toBe(16)
 
   await found.ok('defineBudget', { ...operator, params: { budget: 'model' }, body: { hard: { tokens: 100 } } })
   const answer = { task: 'answer', id: 'answer:1', budgets: [{ budget: 'model' }] }
