@@ -182,8 +182,11 @@ class HttpApi {
   }
 
   /** Answers every request, whatever goes wrong. */
-  async handle(request: Request, origin: RequestOrigin): Promise<Response> {
+  async handle(request: Request, given: RequestOrigin): Promise<Response> {
     const url = new URL(request.url)
+    // A host may pass something else as a second argument, such as itself.
+    const { address, refused } = given
+    const origin = { address: typeof address === 'string' ? address : undefined, refused }
     const readToken = takeReadToken(url)
     const requestId = givenRequestId(request) ?? this.#parts.runtime.uuid()
     const received: Received = { request, url, origin, requestId, readToken }

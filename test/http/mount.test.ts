@@ -88,6 +88,19 @@ test('a host that speaks fetch, such as Next, Bun or Deno', async () => {
   await expectMounted((request) => handler(request), 'https://app.example.com/api/fabric')
 })
 
+test('a host that passes itself beside the request, as Bun does', async () => {
+  const authenticate = () => undefined
+  const handler = createHandler(await newFabric(), { authenticate })
+  const host = { address: { address: '0.0.0.0', port: 80 } } as never
+  const statuses = new Set<number>()
+  for (let i = 0; i < 25; i++) {
+    const headers = { authorization: `Bearer guess${i}` }
+    statuses.add((await handler(new Request('http://app.example.com/v1/executions', { headers }), host)).status)
+  }
+  // All callers would have that address, and one of them would lock out the others.
+  expect([...statuses]).toEqual([401])
+})
+
 test('Express, with a body parser after the mount', async () => {
   const app = express()
   app.use('/fabric', nodeListener(createHandler(await newFabric(), { basePath: '/fabric' })))
