@@ -5,13 +5,17 @@ import { budget } from '../../src/client/define/budget.ts'
 import { task } from '../../src/client/define/task.ts'
 import { createFabric } from '../../src/fabric/fabric.ts'
 import type { Fabric } from '../../src/fabric/fabric.ts'
-import { webhookId } from '../../src/kernel/index.ts'
+import { budgetId, webhookId } from '../../src/kernel/index.ts'
+import type { ExecutionId } from '../../src/kernel/index.ts'
+import { gaugeId } from '../../src/kernel/model/indexes.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { PORT_PATH, PORT_TYPE, pack, unpack } from '../../src/stores/remote/wire.ts'
 import type { WireReply } from '../../src/stores/remote/wire.ts'
 import { until } from '../servers/until.ts'
 import { byRole, served } from './served.ts'
 import type { Served } from './served.ts'
+
+type Gate = PromiseWithResolvers<undefined>
 
 const keys = KeyRing.begin(systemRuntime().now())
 const links = new Map<string, string>()
@@ -34,13 +38,17 @@ function remote({ url }: Served, token: string): Promise<Fabric> {
   return createFabric(url, { token, keys, log: 'silent' })
 }
 
-/** The code of the refusal, or the kind of the result. */
-async function outcomeOf({ url }: Served, token: string, operation: string, partition: string, input: object) {
+async function answerTo({ url }: Served, token: string, operation: string, partition: string, input: object) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': PORT_TYPE }
   const body = pack({ version: 1, calls: [{ partition, operation, input, blobs: 0 }] }, [])
   const response = await fetch(url + PORT_PATH, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> })
   const { head } = unpack(new Uint8Array(await response.arrayBuffer()))
-  const [answer] = (head as WireReply).answers
+  return (head as WireReply).answers[0]
+}
+
+/** The code of the refusal, or the kind of the result. */
+async function outcomeOf(found: Served, token: string, operation: string, partition: string, input: object) {
+  const answer = await answerTo(found, token, operation, partition, input)
   if (answer?.error !== undefined) return answer.error.code
   const { kind, code } = answer?.result as { readonly kind: string; readonly code?: string }
   return code ?? kind
@@ -156,6 +164,86 @@ test('a caller of one namespace takes, renews and returns no permits as a worker
     ])
     expect(await outcomeOf(found, 'worker-acme', operation, 'q:0', input)).not.toMatch(/not_found|forbidden/)
   }
+})
+
+test('a worker names no partition that the store does not have', async () => {
+  const found = await start()
+  await found.fabric.limits.define('mail', { concurrency: 1 }, { by: 'ada', reason: 'a plan' })
+  const ask = (waitingIn: number) => {
+    const requests = [{ limit: 'mail', key: 'acme\u001e', weight: 1, needed: 0, spare: 0, waitingIn }]
+    const input = { requestId: 'r1', workerInstanceId: 'w', ttlMs: 1_000, requests }
+    return answerTo(found, 'worker-acme', 'takePermits', 'q:0', input)
+  }
+
+  const message = 'waitingIn is 1, but the partitions of executions have numbers below 1.'
+  expect(await ask(1)).toMatchObject({ error: { code: 'invalid_input', detail: { field: 'waitingIn', message } } })
+  const { records } = await found.fabric.store.dump('q:0')
+  expect(records.filter((record) => record.type === 'gauge')).toEqual([])
+  expect(await ask(0)).toMatchObject({ result: { kind: 'permits_taken' } })
+})
+
+test('a caller of one namespace learns no executions of another one from the room that it makes, and wakes none itself', async () => {
+  const found = await start()
+  await using acme = await remote(found, 'worker-acme')
+  await using others = await remote(found, 'worker-other')
+  const [reserved, done, isMade] = [1, 2, 3].map(() => Promise.withResolvers<undefined>()) as [Gate, Gate, Gate]
+  await using _acme = await acme.work([
+    write.handle(async (_, ctx) => {
+      await ctx.reserve({ tokens: 60 }, { key: 'draft' })
+      reserved.resolve(undefined)
+      await done.promise
+      return 1
+    }),
+  ])
+  await acme.submit(write, undefined)
+  await reserved.promise
+  await using _others = await others.work([
+    write.handle(async (_, ctx) => {
+      await ctx.reserve({ tokens: 80 })
+      await isMade.promise
+      return 2
+    }),
+  ])
+  const waiting = await others.submit(write, undefined)
+  const state = async () => (await waiting.describe()).state
+  await until('the budget remembers the execution that waits', 60_000, async () => {
+    const { records } = await found.fabric.store.dump('q:0')
+    return records.some((record) => record.type === 'account' && record.parked !== undefined) || undefined
+  })
+  const executions = [{ executionId: waiting.id, epoch: 1 }]
+  expect(await outcomeOf(found, 'worker-acme', 'openGates', 'fp:0', { gates: [], executions })).toBe('gates_opened')
+  expect(await state()).toBe('delayed')
+
+  const { records } = await found.fabric.store.dump('q:0')
+  const { root, key } = records.find((record) => record.type === 'reservation')!
+  const answer = await answerTo(found, 'worker-acme', 'releaseReservation', 'q:0', { root, key })
+  expect(answer).toMatchObject({ result: { kind: 'reservation_released', wakes: [] } })
+  expect(await state()).not.toBe('delayed')
+  const { result } = await found.fabric.batcher.run('q:0', 'readWakes', { id: gaugeId(budgetId('total', 'total'), '') })
+  expect(result.wakes).toEqual([])
+
+  for (const gate of [done, isMade]) gate.resolve(undefined)
+  expect(await waiting.result()).toBe(2)
+})
+
+test('a caller of one namespace confirms no wakes that it does not get', async () => {
+  const found = await start()
+  const { batcher } = found.fabric
+  await found.fabric.budgets.define('total', { hard: { tokens: 1 } }, { by: 'ada', reason: 'a plan' })
+  const limit = budgetId('total', 'total')
+  const spender = { executionId: '0-x' as ExecutionId, namespace: 'other', task: 'write', epoch: 1, attempt: 1 }
+  const amounts = [{ dimension: 'tokens', value: 1 }]
+  const accounts = [{ name: 'total', key: '' }]
+  await batcher.run('q:0', 'spendBudget', { root: 'total', key: 'all of it', accounts, amounts, spender })
+  const requests = [{ limit, key: '', weight: 1, needed: 1, spare: 0, waitingIn: 0 }]
+  await batcher.run('q:0', 'takePermits', { requestId: 'r1', workerInstanceId: 'w', ttlMs: 1, requests })
+  const raise = { root: 'total', name: 'total', key: '', requestId: 'r2', by: 'ada', reason: 'more' }
+  await batcher.run('q:0', 'raiseBudget', { ...raise, amounts: [{ dimension: 'tokens', value: 5 }] })
+
+  const keys = [{ key: '', at: Number.MAX_SAFE_INTEGER }]
+  expect(await outcomeOf(found, 'worker-acme', 'confirmWakes', 'q:0', { limit, keys })).toBe('wakes_confirmed')
+  const { result } = await batcher.run('q:0', 'readWakes', { id: gaugeId(limit, '') })
+  expect(result.wakes).toMatchObject([{ partition: 0 }])
 })
 
 test('a worker takes no part in the deliveries of a webhook', async () => {

@@ -52,6 +52,14 @@ export class CallContext implements InputContext {
     throw invalidInput(name, `${name} is ${show(id)}, which is not in the partition ${partition}.`)
   }
 
+  checkPartition(number: number, name: string): void {
+    if (number < this.#partitionCount) return
+    throw invalidInput(
+      name,
+      `${name} is ${number}, but the partitions of executions have numbers below ${this.#partitionCount}.`,
+    )
+  }
+
   checkName(text: string, name: string): void {
     const namespace = this.#namespace
     if (namespace === undefined) return
@@ -94,6 +102,9 @@ export function boundInput(
   if (operation === 'claimForWorker' || access.isFiltered === true) return { ...bound, namespace }
   if (operation === 'changeWebhook')
     return { ...bound, change: boundChange(input['change'] as WebhookChange, namespace) }
+  // The server wakes and confirms what it hides from callers of one namespace.
+  if (operation === 'openGates') return { ...bound, executions: undefined }
+  if (operation === 'confirmWakes') return { ...bound, keys: [] }
   const { next } = input
   if (operation === 'completeExecution' && typeof next === 'object') return { ...bound, next: { ...next, namespace } }
   return bound

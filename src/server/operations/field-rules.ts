@@ -16,6 +16,8 @@ export interface InputContext {
   readonly composed: string | undefined
   /** Throws unless the id belongs to the partition of the call. */
   checkId(id: string, name: string, kind: 'executionId' | 'flowId'): void
+  /** Throws unless the store has a partition of executions with this number. */
+  checkPartition(number: number, name: string): void
   /** Throws unless the caller may use a name that belongs to a namespace. */
   checkName(text: string, name: string): void
   /** Throws unless the caller may use a key of a limit. */
@@ -48,6 +50,8 @@ const SIMPLE_NAMES = new Set([
 ])
 /** Numbers of these fields may have a fraction. */
 const FRACTIONS = new Set(['factor', 'weight', 'percent', 'score', 'amount', 'perSecond'])
+/** Numbers of partitions of executions. */
+const PARTITION_NUMBERS = new Set(['waitingIn'])
 const NUMBER_MAXIMA: Readonly<Record<string, number>> = {
   priority: PRIORITY_MAX,
   attempts: ATTEMPTS_MAX,
@@ -61,7 +65,7 @@ const CONTROL_IN_KEY = /[\u0000-\u001d\u001f\u007f]/
 // eslint-disable-next-line no-control-regex -- the same without the separator, which composed names contain
 const CONTROL_IN_COMPOSED = /[\u0000-\u001e\u007f]/
 
-export function checkNumber(value: number, name: string): void {
+export function checkNumber(value: number, name: string, context: InputContext): void {
   const isWhole = Number.isSafeInteger(value) && value >= 0
   if (!isWhole && !(FRACTIONS.has(name) && Number.isFinite(value))) {
     throw invalidInput(name, `${name} is ${show(value)}, but must be a whole number from 0.`)
@@ -70,6 +74,7 @@ export function checkNumber(value: number, name: string): void {
   if (maximum !== undefined && value > maximum) {
     throw invalidInput(name, `${name} is ${value}, but may be at most ${maximum}.`)
   }
+  if (PARTITION_NUMBERS.has(name)) context.checkPartition(value, name)
 }
 
 export function checkText(value: string, name: string, context: InputContext): void {

@@ -23,6 +23,7 @@ import { operationAccess } from './access.ts'
 import type { OperationAccess } from './access.ts'
 import { seenBy } from './answers.ts'
 import { CallContext, boundInput } from './bounds.ts'
+import { withoutWakes } from './budget-wakes.ts'
 import { CallerClaims, refersToApproval } from './claims-of-callers.ts'
 import { checkDerivedIds } from './derived-ids.ts'
 import { checkFlowId } from './new-ids.ts'
@@ -106,10 +107,10 @@ export class OperationPort {
     if (own === 'configureLane' || own === 'markWorkerDead') {
       return ran.then(async ({ result }) => plainAnswer(await this.#completed(own, result, input)))
     }
-    return ran.then(({ result, blobs }) => ({
-      answer: { result: seenBy(principal, result), blobs: blobs.length },
-      blobs,
-    }))
+    return ran.then(async ({ result, blobs }) => {
+      const seen = namespace === undefined ? result : await withoutWakes(batcher, own, input, result)
+      return { answer: { result: seenBy(principal, seen), blobs: blobs.length }, blobs }
+    })
   }
 
   /** Does at once what an engine would do later, with operations that are not served. */

@@ -139,9 +139,9 @@ export class Shapes {
 function plain(shape: Extract<Shape, string>): Checker {
   switch (shape) {
     case 'number':
-      return (value, name) => {
+      return (value, name, context) => {
         if (typeof value !== 'number') throw unfit(name, value, 'a number')
-        checkNumber(value, name)
+        checkNumber(value, name, context)
       }
     case 'flag':
       return (value, name) => {
