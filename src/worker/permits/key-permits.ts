@@ -1,5 +1,6 @@
 /** The permits of one key of a limit that this worker holds, and what it knows of the key. */
-import type { ExecutionId, Instant, LimitCause } from '../../kernel/index.ts'
+import { SPARE_PERMIT_SHARE } from '../../kernel/index.ts'
+import type { ExecutionId, Instant, LimitCause, TakeAnswer } from '../../kernel/index.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 
@@ -63,6 +64,10 @@ export class KeyPermits {
   isReusable = false
   /** Work waits for permits, so none is kept without use. */
   isContended = false
+  /** How many permits others hardly miss: a share of the room that was left with the last answer. */
+  ample = 0
+  /** Before that, on the monotonic clock, there is hardly room for more work to come. */
+  stockFrom = -Infinity
   /** Why there was no permit, the last time. */
   cause: LimitCause = 'concurrency'
   /** Requests without an answer. */
@@ -159,6 +164,12 @@ export class KeyPermits {
 
   noteWeight(weight: number): void {
     if (weight > 0) this.weight = weight
+  }
+
+  /** Notes how much room an answer has left, and whether it granted less than what was asked for. */
+  noteRoom({ next }: TakeAnswer, isShort: boolean, now: number): void {
+    this.ample = next?.afterMs === 0 ? Math.floor(next.permits / SPARE_PERMIT_SHARE) : 0
+    if (isShort) this.stockFrom = now + USE_WINDOW_MS
   }
 
   noteUse(now: number): void {

@@ -24,8 +24,10 @@ const KEY_ROUND_MAX = 6
 const ROUND_MAX = 8 * PERMIT_REQUEST_MAX
 /** How long returned permits wait for a round, unless other work waits for them. */
 const RETURN_AFTER_MS = 50
+/** The same for keys with ample room. */
+const AMPLE_RETURN_AFTER_MS = 500
 /** Returned permits that wait for a round at most. Those of one key share a return. */
-const RETURN_MAX = 512
+const RETURN_MAX = 2_048
 /** When work asks again whose permits have lapsed before their answer came. */
 const LATE_RETRY_MS = 100
 
@@ -111,7 +113,10 @@ export class PermitDesk {
   #strays: Stray[] = []
   #isBusy = false
   #isUrgent = false
+  /** Another process may miss one of the returns. */
+  #isSoon = false
   #timer: Timer | undefined
+  #timerMs = 0
   #idle: (() => void)[] = []
 
   constructor(options: DeskOptions) {
@@ -139,6 +144,7 @@ export class PermitDesk {
     this.#returns.push(permit)
     this.#returnedKeys.add(permit.key)
     if (isUrgent) this.#isUrgent = true
+    if (permit.key.returningCount > permit.key.ample) this.#isSoon = true
   }
 
   /** Returns permits that the store may count and this worker does not know. */
@@ -159,7 +165,11 @@ export class PermitDesk {
       return
     }
     if (this.#returns.length === 0) return
-    this.#timer ??= this.#runtime.after(RETURN_AFTER_MS, () => {
+    const afterMs = this.#isSoon ? RETURN_AFTER_MS : AMPLE_RETURN_AFTER_MS
+    if (this.#timer !== undefined && afterMs >= this.#timerMs) return
+    this.#timer?.cancel()
+    this.#timerMs = afterMs
+    this.#timer = this.#runtime.after(afterMs, () => {
       this.#timer = undefined
       if (!this.#isBusy) void this.#run()
     })
@@ -188,6 +198,7 @@ export class PermitDesk {
     try {
       do {
         this.#isUrgent = false
+        this.#isSoon = false
         await this.#round()
         this.#options.onRound()
         // What did not fit is urgent, too.

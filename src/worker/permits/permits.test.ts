@@ -49,8 +49,8 @@ function startElsewhere({ elsewhere, runtime }: World, handler: Handler): AsyncD
   }
 }
 
-async function heldOf(world: World): Promise<number[]> {
-  const dump = await world.store.dump(limitPartition('per-tenant', world.store.settings))
+async function heldOf(world: World, name = 'per-tenant'): Promise<number[]> {
+  const dump = await world.store.dump(limitPartition(name, world.store.settings))
   const gauges = dump.records.filter((record): record is Gauge => record.type === 'gauge')
   return gauges.map(({ heldCount }) => heldCount).filter((count) => count > 0)
 }
@@ -144,4 +144,32 @@ test('an execution that is given back before it starts is counted by the rate on
   await world.advance(60_000)
   expect(starts).toBe(8)
   expect(worker.stats().claimed).toBeGreaterThan(8)
+})
+
+test.each([
+  ['seldom with ample room', 100_000, { from: 1, to: 10 }],
+  ['soon with little room, which others may need', 20, { from: 20, to: 500 }],
+])('permits are returned %s', async (_, concurrency, calls) => {
+  await using world = createWorld()
+  const { runtime, fabric, store } = world
+  const short = task<number, number>('short', { limits: [limit('shared', { perHour: 1_000_000, concurrency })] })
+  let started = 0
+  const handler = short.handle(async (number) => {
+    started += 1
+    await new Promise<void>((resolve) => runtime.after(10, resolve))
+    return number
+  })
+  await fabric.submitMany(
+    short,
+    Array.from({ length: 500 }, (_item, input) => ({ input })),
+  )
+  world.work([handler], { concurrency: 4 })
+  await world.advance(3_000)
+
+  expect(started).toBe(500)
+  for (const operation of ['takePermits', 'returnPermits'] as const) {
+    expect(store.callsOf(operation).length).toBeGreaterThanOrEqual(calls.from)
+    expect(store.callsOf(operation).length).toBeLessThanOrEqual(calls.to)
+  }
+  expect(await heldOf(world, 'shared')).toEqual([])
 })

@@ -40,7 +40,9 @@ const KEEP_MS = 1_000
 /** Fewer uses than these are not worth spare permits. */
 const STOCK_USES_MIN = 4
 /** Spare permits of one key at most. */
-const STOCK_MAX = 512
+const STOCK_MAX = 2_048
+/** How much longer the spare permits of a key with ample room last. */
+const AMPLE_STOCK = 4
 /** Permits that are asked for at once for blocked work. */
 const PULL_MAX = 50
 
@@ -86,6 +88,8 @@ export class Permits {
   readonly #granted = new ChurnMap<number, readonly Permit[]>()
   #holderCount = 0
   readonly #desks = new Map<Partition, PermitDesk>()
+  /** The partitions of limits. */
+  readonly #partitions = new Map<string, Partition>()
   readonly #blocked = new BlockedWork()
   readonly #renewal: PermitRenewal
   /** Keys whose permits may have to be returned or stocked. */
@@ -341,13 +345,14 @@ export class Permits {
     for (const permit of dropped) this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
   }
 
-  /** Keeps as many permits ready as were used in the last moments. */
+  /** Keeps as many permits ready as were used in the last moments, or several times as many if others do not miss them. */
   #stock(key: KeyPermits, now: number): void {
-    if (key.isContended || key.stockedCount > 0 || now < key.heldUntil) return
-    const uses = Math.min(STOCK_MAX, key.recentUses(now))
+    if (key.isContended || key.stockedCount > 0 || now < Math.max(key.heldUntil, key.stockFrom)) return
+    const uses = key.recentUses(now)
+    const stock = Math.min(STOCK_MAX, key.ample > uses ? uses * AMPLE_STOCK : uses)
     const ready = key.free.length + key.lentCount
-    if (uses < STOCK_USES_MIN || ready >= uses / 2) return
-    const spare = uses - ready
+    if (uses < STOCK_USES_MIN || ready >= stock / 2) return
+    const spare = stock - ready
     key.stockedCount += spare
     const onEnd = () => void (key.stockedCount -= spare)
     this.#deskOf(key).ask({ key, weight: key.weight, spare, onEnd })
@@ -392,8 +397,9 @@ export class Permits {
     this.#touched.add(key)
   }
 
-  #taken(key: KeyPermits, answer: TakeAnswer, { weight, needed }: PermitRequest): void {
+  #taken(key: KeyPermits, answer: TakeAnswer, { weight, needed, spare }: PermitRequest): void {
     if (key.held > 0) this.#renewal.keep(key)
+    key.noteRoom(answer, answer.granted < needed + spare, this.#now)
     key.isReusable = answer.isReusable
     key.isContended = answer.isAwaited || answer.refusal !== undefined
     if (answer.refusal !== undefined) key.cause = answer.refusal.cause
@@ -480,11 +486,20 @@ export class Permits {
     const id = idOf(limit, key)
     let found = this.#keys.get(id)
     if (found === undefined) {
-      found = new KeyPermits(limit, key, limitPartition(limit, this.#options.services.batcher.store.settings))
+      found = new KeyPermits(limit, key, this.#partitionOf(limit))
       this.#keys.set(id, found)
       this.#touched.add(found)
     }
     return found
+  }
+
+  #partitionOf(limit: string): Partition {
+    let partition = this.#partitions.get(limit)
+    if (partition === undefined) {
+      partition = limitPartition(limit, this.#options.services.batcher.store.settings)
+      this.#partitions.set(limit, partition)
+    }
+    return partition
   }
 
   #deskOf({ partition }: KeyPermits): PermitDesk {
