@@ -68,6 +68,6 @@ export class MemoryPartition implements StoredData {
     const entries = this.indexes.get(index)
     if (entries === undefined) return
     entries.remove(score, id)
-    if (entries.size === 0) this.indexes.delete(index)
+    if (entries.isEmpty) this.indexes.delete(index)
   }
 }

@@ -4,14 +4,17 @@ import { inRange } from '../working-set/overlay/index-overlay.ts'
 
 /** A piece of this size is split. */
 const PIECE_MAX = 256
+/** An index with more entries finds them by their ids in a map. Most indexes are small, and there may be one for each record. */
+const UNMAPPED_MAX = 8
 
 export class SortedIndex {
   /** No piece is empty, except the only one of an empty index. */
   readonly #pieces: IndexEntry[][] = [[]]
-  readonly #scores = new Map<string, number>()
+  /** Absent until the index has many entries. */
+  #scores: Map<string, number> | undefined
 
-  get size(): number {
-    return this.#scores.size
+  get isEmpty(): boolean {
+    return this.#pieces[0]?.length === 0
   }
 
   entries(): IndexEntry[] {
@@ -19,7 +22,8 @@ export class SortedIndex {
   }
 
   scoreOf(id: string): number | undefined {
-    return this.#scores.get(id)
+    if (this.#scores !== undefined) return this.#scores.get(id)
+    return this.#pieces[0]?.find((entry) => entry.id === id)?.score
   }
 
   add(entry: IndexEntry): void {
@@ -27,7 +31,8 @@ export class SortedIndex {
     const piece = this.#pieces[number] as IndexEntry[]
     piece.splice(placeIn(piece, entry.score, entry.id), 0, entry)
     if (piece.length >= PIECE_MAX) this.#pieces.splice(number + 1, 0, piece.splice(PIECE_MAX / 2))
-    this.#scores.set(entry.id, entry.score)
+    if (this.#scores !== undefined) this.#scores.set(entry.id, entry.score)
+    else if (piece.length > UNMAPPED_MAX) this.#scores = new Map(piece.map(({ id, score }) => [id, score]))
   }
 
   remove(score: number, id: string): void {
@@ -36,7 +41,7 @@ export class SortedIndex {
     const at = placeIn(piece, score, id)
     if (piece[at]?.id === id) piece.splice(at, 1)
     if (piece.length === 0 && this.#pieces.length > 1) this.#pieces.splice(number, 1)
-    this.#scores.delete(id)
+    this.#scores?.delete(id)
   }
 
   range(range: Range): IndexEntry[] {
