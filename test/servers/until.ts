@@ -13,3 +13,30 @@ export async function until<T>(waitingFor: string, limitMs: number, look: () => 
     await sleep(LOOK_EVERY_MS)
   }
 }
+
+/**
+ * The same while a server is restarted, promoted or loads its data: it closes its connections then, or refuses to answer. A look
+ * that fails is repeated, and the error at the limit has the last failure as its cause.
+ */
+export async function untilAnswered<T>(
+  waitingFor: string,
+  limitMs: number,
+  look: () => Promise<T | undefined>,
+): Promise<T> {
+  let failure: unknown
+  const tryToLook = async (): Promise<T | undefined> => {
+    try {
+      return await look()
+    } catch (error) {
+      failure = error
+      return undefined
+    }
+  }
+  return await until(waitingFor, limitMs, tryToLook).catch((error: unknown) => {
+    throw failure === undefined ? error : new Error(messageOf(error), { cause: failure })
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

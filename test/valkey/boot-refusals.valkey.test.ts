@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { EngineError } from '../../src/kernel/engine-error.ts'
+import { startReplicated } from '../servers/replication.ts'
 import { startServer } from '../servers/server.ts'
 import type { ServerProgram } from '../servers/server-process.ts'
 import { lifeOn, locations, newPrefix, refusalOf } from './fabrics.ts'
@@ -60,8 +61,8 @@ describe.each(programs)('a %s', (program) => {
   })
 
   test('that is a replica is unavailable, and the advice is to name its primary', async () => {
-    await using primary = await startServer({ program })
-    await using replica = await startServer({ program, settings: { replicaof: ['127.0.0.1', String(primary.port)] } })
+    await using replicated = await startReplicated({ program })
+    const { primary, replica } = replicated
 
     const error = await refusalOf(replica.location)
 
