@@ -3,10 +3,21 @@ import { layoutText, owns, viewFrom } from './cluster-view.ts'
 import type { MemberView } from './cluster-view.ts'
 import type { Server } from './server.ts'
 import { carryOut } from './slot-move.ts'
-import { until } from './until.ts'
+import { until, untilAnswered } from './until.ts'
 
 /** What happens in a cluster takes a few of its node timeouts; this is more than any of it takes on a busy machine. */
 const SETTLE_LIMIT_MS = 60_000
+
+/** How long a member is silent before the others take it for dead: short for a test of what happens when one dies. */
+const QUICK_NODE_TIMEOUT_MS = 2_000
+/** So long that no busy machine makes a member look dead. */
+export const CALM_NODE_TIMEOUT_MS = 30_000
+
+/** Members that are short of a core do not hand over within the five seconds that a request for it lasts, and are asked again. */
+const HAND_OVER_EXPIRES_MS = 6_000
+
+/** Whether a replica leaves it to others to replace a primary that looks dead. A hand-over on request it does all the same. */
+export const NO_FAILOVER = 'cluster-replica-no-failover'
 
 export type Role = 'primary' | 'replica'
 
@@ -39,8 +50,12 @@ export class Cluster {
     return viewFrom(this.#anyRunning())
   }
 
+  #running(): Server[] {
+    return this.nodes.filter(({ state }) => state === 'running')
+  }
+
   #anyRunning(): Server {
-    const node = this.nodes.find(({ state }) => state === 'running')
+    const [node] = this.#running()
     if (node === undefined) throw new Error('No member of the cluster is running.')
     return node
   }
@@ -97,15 +112,38 @@ export class Cluster {
   /** Kills a primary and answers the replica that has taken its place. `restart` brings the killed one back as a replica. */
   async failOver(primary: Server): Promise<Server> {
     const successors = await this.#successorsOf(primary)
+    await this.allowFailover(primary)
     await primary.kill()
-    return this.#untilPromoted(successors)
+    const promoted = await this.#untilPromoted(successors)
+    await this.forbidFailover()
+    return promoted
+  }
+
+  /**
+   * From now on the replicas of this primary replace it when it is silent for a short time. No other primary is replaced then,
+   * however busy the machine is.
+   */
+  async allowFailover(primary: Server): Promise<void> {
+    for (const replica of await this.#successorsOf(primary)) await replica.call('CONFIG', 'SET', NO_FAILOVER, 'no')
+    await this.#setNodeTimeout(QUICK_NODE_TIMEOUT_MS)
+  }
+
+  /** Makes the cluster what it was at first: members that are silent are waited for. */
+  async forbidFailover(): Promise<void> {
+    await Promise.all(this.#running().map((node) => node.call('CONFIG', 'SET', NO_FAILOVER, 'yes')))
+    await this.#setNodeTimeout(CALM_NODE_TIMEOUT_MS)
   }
 
   /** Has a replica take the place of its primary without losing anything, and answers it. */
   async handOver(primary: Server): Promise<Server> {
     const [successor] = await this.#successorsOf(primary)
-    await successor.call('CLUSTER', 'FAILOVER')
-    return this.#untilPromoted([successor])
+    let askedAt = -Infinity
+    const ask = async (): Promise<void> => {
+      if (performance.now() - askedAt < HAND_OVER_EXPIRES_MS) return
+      askedAt = performance.now()
+      await successor.call('CLUSTER', 'FAILOVER')
+    }
+    return this.#untilPromoted([successor], ask)
   }
 
   async #successorsOf(primary: Server): Promise<[Server, ...Server[]]> {
@@ -115,11 +153,13 @@ export class Cluster {
     return [first, ...others]
   }
 
-  async #untilPromoted(candidates: readonly Server[]): Promise<Server> {
-    const promoted = await until('a replica takes over', SETTLE_LIMIT_MS, async () => {
+  /** `ask` is called after each look that finds none. */
+  async #untilPromoted(candidates: readonly Server[], ask = () => Promise.resolve()): Promise<Server> {
+    const promoted = await untilAnswered('a replica takes over', SETTLE_LIMIT_MS, async () => {
       for (const node of candidates) {
         if (node.state === 'running' && (await ownView(node)).isPrimary) return node
       }
+      await ask()
       return undefined
     })
     await this.untilSettled()
@@ -143,7 +183,7 @@ export class Cluster {
 
   /** What is missing, in words; empty if nothing is. */
   async #problem(): Promise<string> {
-    const running = this.nodes.filter(({ state }) => state === 'running')
+    const running = this.#running()
     const views = await Promise.all(running.map(viewFrom))
     const layouts = new Set(views.map(layoutText))
     if (layouts.size !== 1) return `its members see it differently:\n${[...layouts].join('\n\n')}`
@@ -164,9 +204,16 @@ export class Cluster {
     return 'it has not caught up with its primary'
   }
 
-  /** Sets after which silence a member is taken for dead. A member that is restarted has the timeout that it was started with. */
-  async setNodeTimeout(timeoutMs: number): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.call('CONFIG', 'SET', 'cluster-node-timeout', timeoutMs)))
+  /** Joins the members; they exchange news at least twice in a node timeout, so that a short one makes for a short beginning. */
+  async start(join: () => Promise<void>): Promise<void> {
+    await this.#setNodeTimeout(QUICK_NODE_TIMEOUT_MS)
+    await join()
+    await this.untilSettled()
+    await this.#setNodeTimeout(CALM_NODE_TIMEOUT_MS)
+  }
+
+  async #setNodeTimeout(timeoutMs: number): Promise<void> {
+    await Promise.all(this.#running().map((node) => node.call('CONFIG', 'SET', 'cluster-node-timeout', timeoutMs)))
   }
 
   /** Ends all members for good and removes what they have kept. */

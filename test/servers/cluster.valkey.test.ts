@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from './cluster.ts'
 import type { Server } from './server.ts'
-import { QUICK_NODE_TIMEOUT_MS, startCluster } from './start-cluster.ts'
+import { startCluster } from './start-cluster.ts'
 
 const SLOTS = 16_384
 const KEYS = 50
-const REPLICATION_LIMIT_MS = 30_000
+const REPLICATION_LIMIT_MS = 25_000
 
 let cluster: Cluster
 
 beforeAll(async () => {
-  cluster = await startCluster({ nodeTimeoutMs: QUICK_NODE_TIMEOUT_MS })
+  cluster = await startCluster()
 })
 
 afterAll(() => cluster.stop())

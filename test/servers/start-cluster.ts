@@ -1,35 +1,28 @@
 /** Starts the members of a cluster and joins them, without the tools that a server's package may or may not bring. */
-import { Cluster } from './cluster.ts'
+import { CALM_NODE_TIMEOUT_MS, Cluster, NO_FAILOVER } from './cluster.ts'
+import { viewFrom } from './cluster-view.ts'
 import type { Server } from './server.ts'
 import { startServerIn } from './server.ts'
 import type { ServerOptions } from './server-settings.ts'
 import { until } from './until.ts'
 
 /** The settings of every member. */
-type MemberOptions = Pick<ServerOptions, 'program' | 'appendOnly' | 'settings'>
-
-export interface ClusterOptions extends MemberOptions {
-  /** A member that is silent for this long is taken for dead. By default so long that no busy machine causes a failover. */
-  readonly nodeTimeoutMs?: number
-}
+export type ClusterOptions = Pick<ServerOptions, 'program' | 'appendOnly' | 'settings'>
 
 /** The smallest number of primaries of which two can declare the third dead. Each has one replica. */
 const PRIMARIES = 3
 const SLOTS = 16_384
-/** For tests of what happens when a member dies. */
-export const QUICK_NODE_TIMEOUT_MS = 2_000
-/** For a cluster that must not fail over, however busy the machine is. */
-export const CALM_NODE_TIMEOUT_MS = 30_000
 const JOIN_LIMIT_MS = 60_000
 
-function startMember(nodeTimeoutMs: number, { settings, ...others }: MemberOptions): Promise<Server> {
+function startMember({ settings, ...others }: ClusterOptions): Promise<Server> {
   return startServerIn((place) => ({
     ...others,
     settings: {
       'cluster-enabled': 'yes',
       'cluster-port': String(place.busPort),
       'cluster-announce-ip': '127.0.0.1',
-      'cluster-node-timeout': String(nodeTimeoutMs),
+      'cluster-node-timeout': String(CALM_NODE_TIMEOUT_MS),
+      [NO_FAILOVER]: 'yes',
       // A replica stays with its primary, and takes over however long they were disconnected.
       'cluster-allow-replica-migration': 'no',
       'cluster-replica-validity-factor': '0',
@@ -40,8 +33,8 @@ function startMember(nodeTimeoutMs: number, { settings, ...others }: MemberOptio
 }
 
 /** Starts all or none. */
-async function startMembers(nodeTimeoutMs: number, options: MemberOptions): Promise<Server[]> {
-  const starting = Array.from({ length: 2 * PRIMARIES }, () => startMember(nodeTimeoutMs, options))
+async function startMembers(options: ClusterOptions): Promise<Server[]> {
+  const starting = Array.from({ length: 2 * PRIMARIES }, () => startMember(options))
   const members = await Promise.allSettled(starting)
   const started = members.flatMap((member) => (member.status === 'fulfilled' ? [member.value] : []))
   const failure = members.find((member) => member.status === 'rejected')
@@ -72,26 +65,33 @@ async function follow(replica: Server, primary: Server): Promise<void> {
   await replica.call('CLUSTER', 'REPLICATE', primaryId)
 }
 
+/** A member that is short of a core misses its introduction, which expires after a node timeout and is then made again. */
+async function introduce(first: Server, others: readonly Server[]): Promise<void> {
+  await until('the members know each other', JOIN_LIMIT_MS, async () => {
+    const view = await viewFrom(first)
+    const known = new Set(view.map(({ port }) => port))
+    for (const { address, port, busPort } of others) {
+      if (!known.has(port)) await first.call('CLUSTER', 'MEET', address.host, port, busPort)
+    }
+    return (view.length === 1 + others.length && view.every(({ isSound }) => isSound)) || undefined
+  })
+}
+
 async function join(nodes: readonly Server[]): Promise<void> {
   const [first, ...others] = nodes
   if (first === undefined) return
   await giveSlots(nodes)
-  for (const { address, busPort } of others) await first.call('CLUSTER', 'MEET', address.host, address.port, busPort)
+  await introduce(first, others)
   const replicas = nodes.slice(PRIMARIES)
   await Promise.all(replicas.map((replica, index) => follow(replica, nodes[index]!)))
 }
 
 /** Starts three primaries with a replica each and waits until they serve clients. Who starts the cluster stops it. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { nodeTimeoutMs = CALM_NODE_TIMEOUT_MS, ...memberOptions } = options
-  const nodes = await startMembers(nodeTimeoutMs, memberOptions)
+  const nodes = await startMembers(options)
   const cluster = new Cluster(nodes)
   try {
-    // Members exchange news at least twice in this time, so a long one would make for a long beginning.
-    await cluster.setNodeTimeout(QUICK_NODE_TIMEOUT_MS)
-    await join(nodes)
-    await cluster.untilSettled()
-    await cluster.setNodeTimeout(nodeTimeoutMs)
+    await cluster.start(() => join(nodes))
     return cluster
   } catch (error) {
     await cluster.stop()
