@@ -32,11 +32,15 @@ if [ -n "$pid" ]; then
 fi
 lock="$1/data/postmaster.pid"
 if [ -f "$lock" ]; then ipcrm -m "$(sed -n '7s/.* //p' "$lock")"; fi
-rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
+rm -rf -- "$@" || { sleep 1; rm -rf -- "$@"; }
 `
 
-export function guardFolder(folder: string): Guard {
-  const shell = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+/** `others` are removed with the folder. */
+export function guardFolder(folder: string, ...others: readonly string[]): Guard {
+  const shell = spawn('sh', ['-c', script, 'sh', folder, ...others], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
   const { stdin } = shell
   // A guard that was ended guards nothing any more; the tests can continue without it.
   shell.on('error', () => undefined)

@@ -1,10 +1,10 @@
 /**
- * Where a server lives: two ports and a folder that no other server uses. The folder is named after the port, and making it
- * is what reserves the port: of two processes that choose the same one, one finds the folder there and chooses again. The
+ * Where a server lives: two ports and a folder that no other server uses. A second folder, which is named after the port, reserves
+ * the port: of two processes that choose the same one, one finds the folder there and chooses again. The
  * reservation lasts until the place is left, also while its server is down, so that the server can come back to it.
  */
 import { randomInt } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { guardFolder } from './guard.ts'
@@ -14,6 +14,9 @@ const FIRST_PORT = 20_000
 const PLACES = 5_000
 const PORTS_PER_PLACE = 2
 const TRIES = 100
+
+/** The same for all processes, while suites keep the folders of their servers on different disks. */
+const RESERVATIONS = '/tmp'
 
 /** Other programs of the machine may have the ports that a server is given; it is started again on others. */
 const START_TRIES = 20
@@ -43,10 +46,11 @@ async function makeFolder(folder: string): Promise<boolean> {
 async function takePlace(): Promise<Place> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = FIRST_PORT + PORTS_PER_PLACE * randomInt(PLACES)
-    const folder = path.join(tmpdir(), `flowfabric-server-${port}`)
-    if (!(await makeFolder(folder))) continue
+    const reservation = path.join(RESERVATIONS, `flowfabric-port-${port}`)
+    if (!(await makeFolder(reservation))) continue
 
-    const guard = guardFolder(folder)
+    const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-server-'))
+    const guard = guardFolder(folder, reservation)
     return {
       port,
       busPort: port + 1,
@@ -54,12 +58,13 @@ async function takePlace(): Promise<Place> {
       occupy: guard.watch,
       leave: async () => {
         await rm(folder, { recursive: true, force: true })
+        await rm(reservation, { recursive: true, force: true })
         guard.release()
       },
     }
   }
   throw new Error(
-    `No free port was found in ${TRIES} tries. Folders of servers that are gone may be left in ${tmpdir()}.`,
+    `No free port was found in ${TRIES} tries. Reservations of servers that are gone may be left in ${RESERVATIONS}.`,
   )
 }
 
