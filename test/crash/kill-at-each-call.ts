@@ -66,7 +66,8 @@ export function killsAt(callCount: number): readonly Kill[] {
 const AT_ONCE = 3
 const DEATH_LIMIT_MS = 60_000
 const END_LIMIT_MS = 120_000
-const LEASE_MS = 1_000
+/** Far longer than any stall: none of what the healer does is repeated. */
+const HEALER_LEASE_MS = 60_000
 const PROGRAM = new URL('./stepper-process.ts', import.meta.url)
 
 /** `ahead` is a module that each process loads before its program. */
@@ -90,7 +91,7 @@ export async function killAtEachCall(
 
     const runs: StepRunEntry[] = []
     const handlers = kills.map(({ number }) => work.handlerOf(number, 'the healer', (run) => void runs.push(run)))
-    await fabric.work(handlers, { leaseTtl: LEASE_MS })
+    await fabric.work(handlers, { leaseTtl: HEALER_LEASE_MS })
     const signal = AbortSignal.timeout(END_LIMIT_MS)
     const ends = await Promise.allSettled(
       kills.map(({ number }) => fabric.execution(ids.get(number)!, work.taskOf(number)).result({ signal })),
@@ -111,16 +112,25 @@ export async function killAtEachCall(
   }
 }
 
-/** Expects that each step ran, under one key, and that only the one was done again that was not recorded at the kill. */
-export function expectRunOnce({ runs, how }: EndedPiece, steps: readonly string[], repeatedMax: number): void {
+/**
+ * Expects that each step ran, under one key, and that only the one was done again that was not recorded at the kill. A
+ * process that was short of a core may have lost a lease before it was killed; each lost lease may repeat one step more.
+ */
+export async function expectRunOnce(
+  { fabric, executionId, runs, how }: EndedPiece,
+  steps: readonly string[],
+  repeatedMax: number,
+): Promise<void> {
+  const { reclaimCount } = await fabric.describe(executionId)
+  const earlierLosses = Math.max(0, reclaimCount - 1)
   const byStep = Map.groupBy(runs, ({ step }) => step)
   expect([...byStep.keys()].sort(), how).toEqual([...steps].sort())
   for (const [step, own] of byStep) {
     expect(new Set(own.map(({ idempotencyKey }) => idempotencyKey)).size, `${step}, ${how}`).toBe(1)
-    expect(own.length, `${step}, ${how}`).toBeLessThanOrEqual(2)
+    expect(own.length, `${step}, ${how}`).toBeLessThanOrEqual(2 + earlierLosses)
   }
-  const repeated = [...byStep].filter(([, own]) => own.length > 1).map(([step]) => step)
-  expect(repeated.length, `${repeated.join(', ')}, ${how}`).toBeLessThanOrEqual(repeatedMax)
+  const repeated = [...byStep].flatMap(([step, own]) => own.slice(1).map(() => step))
+  expect(repeated.length, `${repeated.join(', ')}, ${how}`).toBeLessThanOrEqual(repeatedMax + earlierLosses)
 }
 
 async function killOne(

@@ -41,7 +41,7 @@ async function judge(piece: EndedPiece): Promise<void> {
     runs.map(({ value }) => value),
     how,
   ).toEqual(expect.arrayContaining([...recorded.values()]))
-  expectRunOnce(piece, STEP_NAMES, 1)
+  await expectRunOnce(piece, STEP_NAMES, 1)
 }
 
 /** Answers every open waitpoint, more than once. */

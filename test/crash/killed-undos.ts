@@ -51,7 +51,7 @@ async function judge(piece: EndedPiece, ending: UndoneEnding): Promise<void> {
   }
   expect(undone, how).toEqual(UNDOS.map((name) => `${name} completed`))
   // What the store had answered is recorded, and nothing of it is done again.
-  expectRunOnce(piece, [...UNDONE_STEPS, ...UNDOS], kill.moment === 'before' ? 1 : 0)
+  await expectRunOnce(piece, [...UNDONE_STEPS, ...UNDOS], kill.moment === 'before' ? 1 : 0)
 }
 
 /** Cancels what waits. */
