@@ -13,6 +13,7 @@ import { executionsOf, findFaults } from './history.ts'
 import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
 import type { Random } from '../../src/runtime/seeded-random.fixture.ts'
 import { Site, integrityOf } from './site.ts'
+import { atThisPace } from './slowness.ts'
 
 /** Given, it repeats the kills of an earlier run, as far as the machine lets them repeat. */
 const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000_000))
@@ -26,15 +27,17 @@ const BETWEEN_BLOWS_MS = { least: 100, most: 500 }
 /** The share of blows that are pauses: a dead worker is silent, a paused one resumes with a lost lease. */
 const PAUSED_SHARE = 0.25
 /** Longer than a lease. */
-const PAUSE_MS = { least: 1_200, most: 2_000 }
-/** The shortest that there is, so that what a dead worker held comes back while the test still runs. */
-const SHORT_LEASE_MS = 1_000
+const PAUSE_MS = { least: atThisPace(1_200), most: atThisPace(2_000) }
+/** The shortest that there is, on an idle machine, so that what a dead worker held comes back while the test still runs. */
+const SHORT_LEASE_MS = atThisPace(1_000)
 const ORDINARY_LEASE_MS = 30_000
 /** How long everything may take to end once nothing is killed any more. */
 const END_LIMIT_MS = 90_000
 const LOOK_EVERY_MS = 100
 /** More than the store ever has here. */
 const BACKUP_PAGES_MAX = 1_000_000
+/** A process that was killed in the middle of a write leaves a file that the next one repairs, while others wait. */
+const REPAIR_LIMIT_MS = 30_000
 const OPENING_ROUNDS = 5
 const OPENERS = 6
 /** About as long as it takes that many processes to open one file. */
@@ -89,7 +92,7 @@ async function strike(
 
 /** Copies a store that others are writing, the way SQLite wants it done. */
 async function backUp(from: string, to: string): Promise<void> {
-  const source = new DatabaseSync(from, { readOnly: true })
+  const source = new DatabaseSync(from, { readOnly: true, timeout: REPAIR_LIMIT_MS })
   try {
     // In one step: a copy in several steps starts over whenever another process writes in between.
     await backup(source, to, { rate: BACKUP_PAGES_MAX })

@@ -5,7 +5,7 @@ import type { Fabric } from '../../src/fabric/index.ts'
 import { startServer } from '../servers/server.ts'
 import type { Server } from '../servers/server.ts'
 import { until } from '../servers/until.ts'
-import { Load } from './load.ts'
+import { Load, SHORT_LEASE_MS } from './load.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
 /** What the server may still take when it is first given a limit. */
@@ -18,7 +18,7 @@ const HAPPENS_WITHIN_MS = 60_000
  * A lease that is not renewed is lost before the test is over. One that is lost for want of a core ends the test, because a full
  * server starts no work, so it is not the shortest that there is.
  */
-const LEASE_MS = 4_000
+const LEASE_MS = 2 * SHORT_LEASE_MS
 const LATE_MS = 1_000
 
 async function usedBytes(server: Server): Promise<number> {

@@ -14,7 +14,7 @@ import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
 import type { Site } from '../crash/site.ts'
 import { keyOf } from '../crash/work.ts'
 import { until } from '../servers/until.ts'
-import { onePerPartition, plain } from './load.ts'
+import { SHORT_LEASE_MS, onePerPartition, plain } from './load.ts'
 import { ServerSite } from './server-site.ts'
 import { dumpsOf, mergedDump, say, untilAllEnded } from './verdict.ts'
 
@@ -27,8 +27,8 @@ const BETWEEN_KILLS = 15
 const EXTRA_KILLS_MAX = 20
 const PROGRESS_LIMIT_MS = 90_000
 const PROBE_LIMIT_MS = 60_000
-/** Short, so that what a killed worker held comes back soon, and long enough for workers that share a core. */
-export const LEASE_MS = 2_000
+/** What a killed worker held comes back soon. */
+export const LEASE_MS = SHORT_LEASE_MS
 const SUBMITS_PER_SECOND = 60
 
 /** The answers to a caller that has lost its lease. */

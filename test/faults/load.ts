@@ -9,6 +9,7 @@ import { EngineError } from '../../src/kernel/engine-error.ts'
 import type { Call, Partition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/fabric/index.ts'
 import type { EngineSettings, Fabric, FabricOptions } from '../../src/fabric/index.ts'
+import { atThisPace } from '../crash/slowness.ts'
 import { keyOf, kindOf, kinds } from '../crash/work.ts'
 import type { Kind, Work } from '../crash/work.ts'
 import { until } from '../servers/until.ts'
@@ -28,10 +29,10 @@ const SUBMITS_PER_SECOND = 250
 const WORKERS = 2
 const CONCURRENCY = 40
 /**
- * Short, so that what a worker has lost comes back while the test still runs. Twice the shortest that there is: on a busy machine, a worker
- * that loses its leases for want of a core would exhaust the reclaims of an execution.
+ * Short, so that what a worker has lost comes back while the test still runs. A worker that loses its leases for want of a core would
+ * exhaust the reclaims of an execution, so it is twice the shortest that there is, and longer on a machine that is busy.
  */
-export const SHORT_LEASE_MS = 2_000
+export const SHORT_LEASE_MS = atThisPace(2_000)
 const PROGRESS_LIMIT_MS = 90_000
 /** How long a probe may take during any fault. */
 const SEE_LIMIT_MS = 60_000
