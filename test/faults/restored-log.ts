@@ -32,7 +32,7 @@ async function consume(fabric: Fabric, count: number) {
   const handled: string[] = []
   const gaps: ConsumerGap['kind'][] = []
   const done = Promise.withResolvers<undefined>()
-  const options = { fromStart: true, ttl: '1s', onGap: ({ kind }: ConsumerGap) => gaps.push(kind) } as const
+  const options = { fromStart: true, onGap: ({ kind }: ConsumerGap) => gaps.push(kind) } as const
   await using _consumer = await fabric.consume(
     'audit',
     { task: 'plain' },

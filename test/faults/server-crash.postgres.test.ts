@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startPostgres } from '../servers/postgres-server.ts'
 import type { PostgresServer } from '../servers/postgres-server.ts'
+import { untilAnswered } from '../servers/until.ts'
 import { Load, SHORT_LEASE_MS } from './load.ts'
 import { AWAY, CLIENT_GONE, CRASHED, ENDED, unexplainedLines } from './server-log.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
+const KILL_LIMIT_MS = 30_000
 /** Longer than a lease lasts. */
 const OUTAGE_MS = SHORT_LEASE_MS + 500
 
@@ -35,10 +37,13 @@ const blows: readonly Blow[] = [
     // The server then ends all others, and recovers as if it had crashed.
     name: 'kill of one of its processes',
     strike: async (server) => {
-      const [row] = await server.query(
-        "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
-      )
-      process.kill(Number(row?.['pid']), 'SIGKILL')
+      // A connection may end between the look and the kill.
+      await untilAnswered('a process of the server is killed', KILL_LIMIT_MS, async () => {
+        const [row] = await server.query(
+          "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
+        )
+        return row === undefined ? undefined : process.kill(Number(row['pid']), 'SIGKILL')
+      })
     },
   },
 ]

@@ -66,6 +66,9 @@ test('a process that stops at each point of a locked run costs no other process 
     await sleep(WORK_MS)
     return number
   })
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+  const slowestAnswer = watchAnswers(target)
   await fabric.work([worker], { concurrency: WORK_COUNT, leaseTtl: LEASE_MS })
   const submitting = new AbortController()
   const submitted = (async () => {
@@ -76,9 +79,6 @@ test('a process that stops at each point of a locked run costs no other process 
   })()
   const stopping = fleet.start(site.stopping('stopping', SEED))
   await fleet.untilReady()
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  const slowestAnswer = watchAnswers(target)
 
   for (let stops = 1; stops <= STOPS; stops++) {
     let toldAt = performance.now()
@@ -93,14 +93,14 @@ test('a process that stops at each point of a locked run costs no other process 
     await sleep(random.between(STOP_MIN_MS, STOP_MAX_MS))
     stopping.goOn()
   }
-  delay.disable()
-  const slowestMs = await slowestAnswer()
   submitting.abort()
   await submitted
   const ended = fleet.stop('stopping')
   // It may have stopped once more before it was asked to end.
   while (!(await Promise.race([ended.then(() => true), sleep(STOP_MIN_MS, false)]))) stopping.goOn()
   await untilAllEnded(fabric)
+  delay.disable()
+  const slowestMs = await slowestAnswer()
 
   const dump = await fabric.store.dump(executionPartition(0))
   expect(problemsOf(dump)).toEqual([])
