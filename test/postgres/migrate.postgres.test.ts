@@ -21,6 +21,9 @@ import { newStore } from './store-place.ts'
 const TABLES = [...recordTypes, 'blob', 'entry', 'event_batch', 'fact', 'inbox', 'meta', 'partition', 'process'].sort()
 const OLDER_VERSIONS = migrations.slice(1).map((_, i) => i + 1)
 const AT_ONCE = 8
+/** More than a statement takes on a busy machine, and a sleep that is longer. */
+const TIME_LIMIT_MS = 500
+const BEYOND_S = 0.7
 
 async function tablesIn(location: string, schema: string): Promise<unknown[]> {
   const session = await sessionAt(location)
@@ -171,15 +174,15 @@ describe.each(versions)('a migration on %s', (version) => {
     const { role, location } = await asNewRole(place)
     await runAt(
       place.location,
-      `alter role ${role} set statement_timeout = '50ms'`,
+      `alter role ${role} set statement_timeout = '${TIME_LIMIT_MS}ms'`,
       `create schema ${place.schema} authorization ${role}`,
     )
     const session = await sessionAt(location)
-    const slow = { title: 'take a while', sql: 'select pg_sleep(0.2);' }
+    const slow = { title: 'take a while', sql: `select pg_sleep(${BEYOND_S});` }
 
     const { to } = await migrate(session, place.schema, { steps: [...migrations, slow] })
 
     expect(to).toBe(migrations.length + 1)
-    await expect(session.query('select pg_sleep(0.2)')).rejects.toMatchObject({ code: '57014' })
+    await expect(session.query(`select pg_sleep(${BEYOND_S})`)).rejects.toMatchObject({ code: '57014' })
   })
 })

@@ -135,7 +135,8 @@ class Process {
     // It arrives before later notifications.
     const stagedCount = this.staged.length
     await say(this.speaker, this.#name, stagedPayload(0))
-    await this.until('the notification after the echo', () => this.staged.length > stagedCount)
+    // The clock stands still meanwhile, however long the server takes.
+    await this.until('the notification after the echo', () => this.staged.length > stagedCount, 0)
     await this.runtime.advance(ECHO_WAIT_MS)
   }
 }
