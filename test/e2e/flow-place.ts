@@ -135,8 +135,8 @@ export class FlowPlace {
     return await this.#program('result.ts', [key])
   }
 
-  /** Starts a worker. With its short lease, the successor of a killed worker does not wait long. */
-  async work(leaseTtl = '1s'): Promise<Running> {
+  /** Starts a worker. By default its lease outlasts any stall of the machine; the successor of a killed worker waits for the lease. */
+  async work(leaseTtl = '1m'): Promise<Running> {
     const worker = this.place.startNode(['worker.ts', leaseTtl], { env: this.#env })
     await worker.prints(/working/)
     return worker
@@ -165,12 +165,12 @@ export class FlowPlace {
     return Object.fromEntries((await this.show(key)).members.map(({ node, state }) => [node, state]))
   }
 
-  /** Waits in this process: one client that polls costs less than a command for each look. */
-  async untilNode(key: string, node: string, state: string): Promise<void> {
+  /** Waits in this process: one client that polls costs less than a command for each look. Answers the number of the attempt. */
+  async untilNode(key: string, node: string, state: string): Promise<number> {
     const fabric = await this.#watch()
-    await until(`${node} of ${key} is ${state}`, LIMIT_MS, async () => {
+    return await until(`${node} of ${key} is ${state}`, LIMIT_MS, async () => {
       for await (const member of fabric.flow(key).members()) {
-        if (member.node === node && member.state === state) return true
+        if (member.node === node && member.state === state) return member.attempt
       }
       return undefined
     })

@@ -19,7 +19,7 @@ export interface Backup {
   readonly restore: () => Promise<string>
 }
 
-const LIMIT_MS = 30_000
+const LIMIT_MS = 60_000
 const options = { leaseTtl: '1s', livenessTtl: '1s', sweep: '100ms' } as const
 
 const narrow = limit('narrow', { concurrency: 1 })

@@ -16,6 +16,8 @@ export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
 /** The longest that a command, or the wait for a line, may take. */
 const LIMIT_MS = 60_000
+/** A tenth of a second later each time. */
+const REMOVE_TRIES = 10
 
 export interface Ended {
   readonly code: number | null
@@ -39,6 +41,8 @@ export class Running {
   readonly #child: ChildProcess
   readonly #ended: Promise<Ended>
   readonly #watchers = new Set<() => void>()
+  /** It has ended and all of its output was read, some of which may arrive behind its end. */
+  #isOver = false
   stdout = ''
   stderr = ''
 
@@ -56,7 +60,10 @@ export class Running {
       stdout: this.stdout,
       stderr: this.stderr,
     }))
-    void this.#ended.then(() => this.#notify())
+    void this.#ended.then(() => {
+      this.#isOver = true
+      this.#notify()
+    })
   }
 
   get isRunning(): boolean {
@@ -87,7 +94,7 @@ export class Running {
     const found = new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr)
-        if (match === null && this.isRunning) return
+        if (match === null && !this.#isOver) return
         this.#watchers.delete(look)
         if (match !== null) resolve(match)
         else reject(new Error(`the command ended without printing ${String(pattern)}\n${this.#soFar()}`))
@@ -170,7 +177,8 @@ export class Workplace {
 
   async leave(): Promise<void> {
     for (const running of this.#started.filter((one) => one.isRunning)) await running.endBy('SIGKILL')
-    await rm(this.folder, { recursive: true })
+    // What a command has started may still write while it ends.
+    await rm(this.folder, { recursive: true, maxRetries: REMOVE_TRIES })
   }
 }
 
