@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts'
 import type { ExecutionSummary, Handler } from '../client/index.ts'
 import type { ListQuery } from '../client/lists/listing.ts'
 import { messageShape } from '../client/lists/failure-groups.ts'
+import { EngineError } from '../kernel/engine-error.ts'
 
 export type BulkAction =
   | { readonly kind: 'cancel'; readonly reason: string }
@@ -63,7 +64,7 @@ export function bulkHandler(client: Client): Handler {
       const from = cursor
       const beganAt = client.runtime.monotonic()
       const run = { isNew: false }
-      const page = await ctx.step(`page-${number}`, async () => {
+      const page = await ctx.step(`page-${number}`, { retry: { attempts: 1, shouldRetry: isTransient } }, async () => {
         run.isNew = true
         const query = { ...filter, ...bounds, createdTo, namespace: ctx.namespace, limit: count, cursor: from }
         return await changePage(client, action, await client.list(query), message)
@@ -81,6 +82,11 @@ export function bulkHandler(client: Client): Handler {
     }
     return { ...total, isCut: true }
   })
+}
+
+/** Whether a page may succeed when it runs again. A flow that does not exist is found by no retry. */
+function isTransient(error: unknown): boolean {
+  return !(error instanceof EngineError) || error.isRetryable
 }
 
 /**

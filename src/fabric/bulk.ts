@@ -5,6 +5,7 @@
 import { checkKey, checkPriority, checkReason, checkTags, invalidInput } from '../client/checks/names.ts'
 import type { Client } from '../client/client.ts'
 import type { ExecutionHandle, ExecutionSummary } from '../client/index.ts'
+import { checkListQuery } from '../client/lists/listing.ts'
 import type { ListQuery } from '../client/lists/listing.ts'
 import { required, shape, unchecked, wholeNumber } from '../options/shape.ts'
 import { BULK_RATE_MAX, bulkTask, isWanted } from './bulk-task.ts'
@@ -115,6 +116,8 @@ export class Bulk {
 
 function checkFilter(filter: BulkFilter): BulkFilter {
   const given = filterShape(filter)
+  const { message: _, ...query } = filter
+  checkListQuery(query)
   if (Object.values(given).some((value) => value !== undefined)) return filter
   throw invalidInput('filter', 'The filter is empty, but must name at least one attribute, such as a state or a task.')
 }

@@ -111,6 +111,20 @@ conforms('a bulk change', ({ fabric }) => {
     expect(() => bulkOf(working, { colour: 'red' } as never)).toThrow('unknown key "colour"')
   })
 
+  test('refuses a wrong filter before it starts, and fails at once if its flow does not exist', async () => {
+    await using working = new Working(fabric)
+    const { client } = working
+    for (const wrong of [{ state: 'done' }, { tag: { plan: 'pro' } }, { createdFrom: 'yesterday' }, { keyPrefix: '' }])
+      expect(() => bulkOf(working, wrong as never)).toThrow('The input is not valid.')
+
+    serve(working)
+    const change = await bulkOf(working, { flow: 'nothing' }).cancel('outdated')
+    await working.until(change.wait())
+
+    expect(await change.describe()).toMatchObject({ state: 'failed', attempt: 1, reason: 'No flow has this id.' })
+    expect((await client.list({ task: 'flowfabric.bulk' })).items).toHaveLength(1)
+  })
+
   test('deletes what has ended, and leaves alone what has not and members of flows', async () => {
     await using working = new Working(fabric)
     const { client } = working

@@ -72,6 +72,11 @@ const listOptions = shape<ListOptions>()("{ state: 'failed', limit: 20 }", {
   parent: unchecked<string>(),
 })
 
+/** Throws if a value of the query is none that a listing accepts. */
+export function checkListQuery(query: ListQuery): void {
+  listOptions(query)
+}
+
 /** Alternatives, or tags, of one listing. */
 const WANTED_MAX = 16
 
