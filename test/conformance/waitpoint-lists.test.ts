@@ -1,11 +1,31 @@
 /** Open waitpoints: of one execution, and of a whole partition. */
 import { expect, test } from 'vitest'
-import { every, one } from './condition-nodes.ts'
+import { count, every, one } from './condition-nodes.ts'
 import { forcedCancel } from './given.ts'
 import type { Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 
 conforms('listing waitpoints', ({ fabric, given, journal, clock }) => {
+  test('returns the senders whose signals a wait counts, if it does not count those of anyone', async () => {
+    const held = await given.activeExecution()
+    const votes = count(2, ['reply', 'second'], { name: 'yes', from: ['ada', 'bob'] })
+    const refusal = count(1, ['reply'], { name: 'no', from: ['bob', 'eve'] })
+    await journal.open(held, 'reply')
+    await journal.open(held, 'second')
+    await journal.open(held, 'third')
+    await journal.wait(held, { for: every(votes, refusal, one('third')), timeoutMs: 9_000 })
+
+    const { executionId } = held
+    expect(await fabric.run('listWaitpoints', { executionId })).toMatchObject({
+      waitpoints: [
+        { waitpoint: { target: 'reply' }, from: ['ada', 'bob', 'eve'] },
+        { waitpoint: { target: 'second' }, from: ['ada', 'bob'] },
+        { waitpoint: { target: 'third' }, from: [] },
+      ],
+    })
+    expect(await fabric.run('explainExecution', { executionId })).toMatchObject({ explanation: { from: [] } })
+  })
+
   test('returns what is open and what is waited for, in pages', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'early', { expiresInMs: 5_000 })

@@ -83,6 +83,27 @@ test('an operator finds an execution, reads why it waits, answers it, and sees i
   await page.getByRole('cell', { name: /approve · .*resumed/ }).waitFor()
 })
 
+test('an approval names its voters, and a vote of another person is shown as one that does not count', async () => {
+  const { id } = await world.fabric.submit(tasks.order, { item: 'mead' })
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await visit.open(`executions/${id}`)
+  await page.getByText(/It waits for approval by 'ada' in 'review'/).waitFor()
+  await page.getByRole('link', { name: 'Waits and signals' }).click()
+  await page.getByText('ada', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'approve' }).click()
+  await page.getByRole('button', { name: 'Send the answer' }).click()
+
+  await page
+    .getByRole('dialog')
+    .getByText(/it does not count/)
+    .waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText(/It waits for approval by 'ada'/).waitFor()
+  await world.fabric.execution(id).cancel('the test is over')
+})
+
 test('the lines that a handler has logged are shown with their level, as text', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit

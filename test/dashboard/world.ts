@@ -86,7 +86,7 @@ const handlers = [
     ctx.log.info({ item }, 'reserving')
     if (item === 'wax') ctx.log.warn({ left: 1 }, `only <b>one</b> ${item} is left`)
     await ctx.step('reserve', () => ({ item }))
-    const review = await ctx.waitFor('review', approval())
+    const review = await ctx.waitFor('review', approval(item === 'mead' ? { of: ['ada'] } : {}))
     if (!review.ok) throw new PermanentError(`review ${review.reason}`)
     return `${item} is on its way`
   }),

@@ -1909,6 +1909,7 @@ export type Waitpoint = {
   readonly expiresAt?: number
   readonly step?: string
   readonly names: readonly string[]
+  readonly from: readonly string[]
   readonly signalCount: number
   readonly bufferedCount: number
   readonly lastSignalAt?: number

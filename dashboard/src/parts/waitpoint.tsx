@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useMay } from '../api/session.tsx'
-import type { Waitpoint } from '../api/types.ts'
+import type { SignalReceipt, Waitpoint } from '../api/types.ts'
 import { ActionDialog, Field, textOf } from './dialog.tsx'
 import { Value } from './json.tsx'
 import { randomKey } from './random-key.ts'
@@ -23,7 +23,8 @@ export function WaitpointCard({
   readonly waitpoint: Waitpoint
   readonly isLinked?: boolean
 }) {
-  const { executionId, task, key, state, names, openedAt, expiresAt, signalCount, bufferedCount, step } = waitpoint
+  const { executionId, task, key, state, names, from, openedAt, expiresAt, signalCount, bufferedCount, step } =
+    waitpoint
   const [answer, setAnswer] = useState<string>()
   const mayAnswer = useMay('worker') && (state === 'awaited' || state === 'pending' || state === 'mailbox')
   const isMailbox = key.startsWith(MAILBOX)
@@ -42,6 +43,7 @@ export function WaitpointCard({
         <Facts
           facts={[
             ['State', state],
+            ['For', from.length > 0 && <Text>{from.join(', ')}</Text>],
             ['Since', <Moment at={openedAt} />],
             ['Expires', expiresAt !== undefined && <Moment at={expiresAt} />],
             ['Asked in', step !== undefined && step !== key && <Text>{step}</Text>],
@@ -104,6 +106,12 @@ function Asked({ id }: { readonly id: string }) {
   )
 }
 
+/** Answers that are recorded and change nothing. */
+const uncountedTexts: Readonly<Partial<Record<SignalReceipt['effect'], string>>> = {
+  not_awaited: 'The answer is recorded, but it does not count: the wait asks for another answer, or for other people.',
+  counted_before: 'An earlier answer of yours counts. This one is recorded and adds nothing.',
+}
+
 function AnswerDialog(props: {
   readonly waitpoint: Waitpoint
   readonly name: string
@@ -117,7 +125,7 @@ function AnswerDialog(props: {
   const [key] = useState(randomKey)
   const act = async (fields: FormData) => {
     const value = signalValueOf(valueFields.form, fields)
-    return await call('sendSignal', {
+    const { effect } = await call('sendSignal', {
       params: { id: waitpoint.executionId },
       body: {
         name: textOf(fields, 'name') ?? name,
@@ -126,6 +134,10 @@ function AnswerDialog(props: {
         ...(isMailbox ? {} : { waitpoint: waitpoint.key }),
       },
     })
+    const uncounted = uncountedTexts[effect]
+    if (uncounted === undefined) return
+    await queries.invalidateQueries()
+    throw new Error(uncounted)
   }
   return (
     <ActionDialog

@@ -51,6 +51,7 @@ const suspended: Extract<Explanation, { why: 'suspended' }> = {
   onTimeout: 'resume',
   isEscalated: false,
   targets: ['@paid'],
+  from: [],
   satisfierCount: 0,
   counts: [{ name: 'paid', has: 0, need: 1 }],
 }
@@ -149,6 +150,14 @@ test.each<[Explanation, string]>([
   [
     { ...running, cancel: { reason: 'too late', by: 'ada', at: AT, forceAt: AT + 1_000 } },
     'ada asked for it to be cancelled (too late); it ends at 2026-01-02T03:04:06.000Z at the latest.',
+  ],
+  [
+    { ...suspended, reason: 'approval', targets: ['review'], from: ['ada', 'bob'], counts: [] },
+    "It waits for approval by 'ada' or 'bob' in 'review' since 2026-01-02T03:04:05.000Z. It has no timeout. Answer with flowfabric approve <id> review, or resume it without an answer: flowfabric resume <id>.",
+  ],
+  [
+    { ...suspended, from: ['a', 'b', 'c', 'd', 'e', 'f', 'g'], counts: [] },
+    "It waits for a signal 'paid' by 'a' or 'b' or 'c' or 'd' or 'e' or 2 more in 'review' since 2026-01-02T03:04:05.000Z. It has no timeout. Answer with flowfabric signal <id> paid, or resume it without an answer: flowfabric resume <id>.",
   ],
   [
     { ...suspended, reason: 'approval', targets: ['review'], counts: votes },

@@ -28,6 +28,9 @@ import { limitText } from '../limits/limit-text.ts'
 import type { BlockingBudget, BlockingLimit } from '../limits/limit-text.ts'
 import type { ServingWorkers } from '../workers/serving-workers.ts'
 
+/** Senders that a text names. */
+const NAMED_SENDER_MAX = 5
+
 /** The upstream because of which an execution was skipped, as far as it is known. */
 export interface SkippedBy {
   readonly node: string | undefined
@@ -254,13 +257,19 @@ function childrenText({ since, step, join, waitsFor }: Extract<Explanation, { wh
   return `It waits in '${step}' since ${instant(since)} ${goal}; so far ${completed} completed and ${failed} failed.${open}`
 }
 
-function waitText({ step, since, reason, isEscalated, targets, counts }: Suspended): string {
+function waitText({ step, since, reason, isEscalated, targets, from, counts }: Suspended): string {
   const where = `in '${step}' since ${instant(since)}`
   if (isEscalated) return `Its wait ${where} timed out, and it waits for an operator now`
   if (targets.length === 0) return `It waits for an operator ${where}`
-  const what = reason === 'approval' ? 'for approval' : `for a signal ${targets.map(placeText).join(' or ')}`
+  const signal = reason === 'approval' ? 'for approval' : `for a signal ${targets.map(placeText).join(' or ')}`
+  const what = from.length === 0 ? signal : `${signal} by ${sendersText(from)}`
   const come = counts.map(({ name, has, need }) => `${has} of ${need}${name === undefined ? '' : ` '${name}'`}`)
   return `It waits ${what} ${where}${come.length === 0 ? '' : `; so far ${come.join(', ')}`}`
+}
+
+function sendersText(from: readonly string[]): string {
+  const named = from.slice(0, NAMED_SENDER_MAX).map((sender) => `'${sender}'`)
+  return [...named, ...(from.length > named.length ? [`${from.length - named.length} more`] : [])].join(' or ')
 }
 
 function placeText(target: string): string {

@@ -22,6 +22,8 @@ export interface WaitpointSummary {
   readonly step: string | undefined
   /** The names of signals that the wait counts; empty means any. */
   readonly names: readonly string[]
+  /** The identities whose signals the wait counts; empty means anyone. */
+  readonly from: readonly string[]
   readonly signalCount: number
   /** Buffered signals, which no wait has consumed yet. */
   readonly bufferedCount: number
@@ -87,7 +89,15 @@ function placed(listed: ListedWaitpoint): { createdAt: Instant; id: string; summ
   return { createdAt, id, summary: summariseWaitpoint(listed) }
 }
 
-function summariseWaitpoint({ waitpoint, task, state, expiresAt, step, names }: ListedWaitpoint): WaitpointSummary {
+function summariseWaitpoint({
+  waitpoint,
+  task,
+  state,
+  expiresAt,
+  step,
+  names,
+  from,
+}: ListedWaitpoint): WaitpointSummary {
   return {
     executionId: waitpoint.executionId,
     task,
@@ -97,6 +107,7 @@ function summariseWaitpoint({ waitpoint, task, state, expiresAt, step, names }: 
     expiresAt,
     step,
     names,
+    from,
     signalCount: waitpoint.signalCount,
     bufferedCount: waitpoint.bufferedCount,
     lastSignalAt: waitpoint.lastSignalAt,

@@ -39,6 +39,17 @@ export function targetsOf(nodes: readonly ConditionNode[]): string[] {
   return targets
 }
 
+/** Returns the identities whose signals count, at one target if it is given. Empty: those of anyone. */
+export function sendersOf(nodes: readonly ConditionNode[], target?: string): string[] {
+  const senders: string[] = []
+  for (const { kind, from, targets } of nodes) {
+    if (kind !== 'leaf' || (target !== undefined && !targets.includes(target))) continue
+    if (from.length === 0) return []
+    for (const sender of from) if (!senders.includes(sender)) senders.push(sender)
+  }
+  return senders
+}
+
 export function isMet(nodes: readonly CountedNode[]): boolean {
   const root = nodes[0]
   return root !== undefined && isNodeMet(root)

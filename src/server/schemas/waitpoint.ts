@@ -14,6 +14,7 @@ export const waitpoint = z
     expiresAt: instant.optional(),
     step: z.string().optional().describe('The wait at it.'),
     names: z.array(z.string()).describe('The names of signals that the wait counts. None: any.'),
+    from: z.array(z.string()).describe('The senders whose signals the wait counts. None: anyone.'),
     signalCount: z.int(),
     bufferedCount: z.int(),
     lastSignalAt: instant.optional(),

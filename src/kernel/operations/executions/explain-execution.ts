@@ -30,6 +30,7 @@ import type {
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
+import { sendersOf } from '../../rules/condition.ts'
 import { scopeOf, stepKey } from '../../rules/journal-ids.ts'
 import { claimHoldOf } from '../../rules/lane-state.ts'
 import { claimScore, unwindingUntil } from '../../rules/execution-state.ts'
@@ -110,6 +111,8 @@ export type Explanation =
       readonly isEscalated: boolean
       /** The targets that accept a signal, and how many signals have counted so far. */
       readonly targets: string[]
+      /** The identities whose signals count; empty: those of anyone. */
+      readonly from: string[]
       readonly satisfierCount: number
       /** The progress of the first few leaves of its condition. */
       readonly counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[]
@@ -246,6 +249,7 @@ function explainSuspended(tx: Tx, execution: Execution, reason: string, until: I
     onTimeout: step.wait?.onTimeout,
     isEscalated: step.wait?.isEscalated === true,
     targets: step.wait?.targets ?? [],
+    from: sendersOf(step.wait?.nodes ?? []),
     satisfierCount: step.wait?.satisfiers.length ?? 0,
     counts,
   }

@@ -17,6 +17,7 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Range, Tx } from '../../tx.ts'
 import { currentStep, currentStepId } from '../../lifecycle/find-step.ts'
+import { sendersOf } from '../../rules/condition.ts'
 import { isCut, isMailbox, openWaitpointOf, scopeOf } from '../../rules/journal-ids.ts'
 import { valueKeyOf } from '../../rules/step-value.ts'
 import { matchesFilter } from '../../rules/tenant-filter.ts'
@@ -158,6 +159,8 @@ export interface ListedWaitpoint {
   readonly step: string | undefined
   /** The names of the awaited signals; empty: any. */
   readonly names: string[]
+  /** The identities whose signals the wait counts; empty: those of anyone. */
+  readonly from: string[]
 }
 
 export interface WaitpointPage {
@@ -251,5 +254,6 @@ function listedAs(execution: Execution, step: Step | undefined, waitpoint: Waitp
     expiresAt: isAwaited && state.phase === 'suspended' ? state.until : open?.expiresAt,
     step: isAwaited ? step.name : undefined,
     names,
+    from: isAwaited ? sendersOf(step.wait?.nodes ?? [], target) : [],
   }
 }
