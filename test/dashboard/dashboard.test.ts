@@ -104,6 +104,19 @@ test('an approval names its voters, and a vote of another person is shown as one
   await world.fabric.execution(id).cancel('the test is over')
 })
 
+test('the time since an instant is right on a screen that follows one without instants', async () => {
+  const visit = await Visit.begin(browser, world)
+  const { page } = visit
+  await page.clock.install()
+  await visit.open('system')
+  await page.getByRole('heading', { name: 'Server and store' }).waitFor()
+  await page.clock.fastForward('01:00:00')
+
+  await page.getByRole('link', { name: 'Workers' }).click()
+
+  await page.locator('main time').filter({ hasText: /^1 h/ }).first().waitFor()
+})
+
 test('the lines that a handler has logged are shown with their level, as text', async () => {
   const visit = await Visit.begin(browser, world)
   const { page } = visit

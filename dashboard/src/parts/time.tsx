@@ -30,10 +30,14 @@ const clock = { now: Date.now(), listeners: new Set<() => void>(), timer: undefi
 
 function onTick(listener: () => void): () => void {
   clock.listeners.add(listener)
-  clock.timer ??= window.setInterval(() => {
+  if (clock.timer === undefined) {
+    // Nothing has moved the clock since the last listener left.
     clock.now = Date.now()
-    for (const each of clock.listeners) each()
-  }, SECOND)
+    clock.timer = window.setInterval(() => {
+      clock.now = Date.now()
+      for (const each of clock.listeners) each()
+    }, SECOND)
+  }
   return () => {
     clock.listeners.delete(listener)
     if (clock.listeners.size > 0) return
