@@ -430,6 +430,8 @@ export const APPROVAL_VALID_MS = 2_592_000_000
 export const BUDGET_TASK_MAX = 64
 /** Executions of an account that are woken when what they ask for fits. Further ones ask by themselves. */
 export const BUDGET_PARKED_MAX = 32
+/** Keys with delayed executions that one step looks at after a change of their budget. */
+export const PARKED_WAKE_COUNT = 20
 /** Executions that the unconfirmed wakes of a key name, in each partition. */
 export const OWED_PARKED_MAX = 64
 /** Periods of an account whose sums are kept after they have ended. */

@@ -13,7 +13,7 @@ import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import { lanesRange } from './operations/lanes/list-lanes.ts'
 import type { LimitKey } from './lifecycle/limits/gauges.ts'
 import { keysRange, listLimitsRange, namedHoldersRange } from './operations/limits/describe-limit.ts'
-import { waitingKeysRange } from './operations/limits/wake-waiting.ts'
+import { wakeRange } from './operations/limits/wake-waiting.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
 import { accountId, accountIdOf, budgetId, chargeId, isBudgetId, raiseKey } from './model/budget-ids.ts'
 import {
@@ -296,7 +296,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   },
   wakeWaiting: (plan, input) => {
     planLimit(plan, input)
-    plan.page(waitingKeysRange(input))
+    plan.page(wakeRange(input))
   },
   takePermits: (plan, input) => planPermits(plan, input.requests, input.workerInstanceId),
   returnPermits: (plan, input) => planPermits(plan, input.returns, input.workerInstanceId),

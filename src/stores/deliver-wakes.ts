@@ -4,12 +4,12 @@
  * a minute later at most.
  */
 import { GATE_OPEN_MAX, LIMIT_WAKE_COUNT, isBudgetId } from '../kernel/index.ts'
-import type { KeyWake, Position } from '../kernel/index.ts'
+import type { KeyWake, WakeCursor } from '../kernel/index.ts'
 import type { Batcher } from './batcher.ts'
 import { limitPartition } from './partitions.ts'
 import { executionPartition } from './store.ts'
 
-/** Steps over the keys of a limit, of 50 keys each. Keys behind them, which are less busy, wait for their time. */
+/** Steps over the keys of a limit, of up to 50 keys each. Keys behind them, which are less busy, wait for their time. */
 const STEPS_MAX = 200
 
 /** Opens the gates of keys, and ends the delays of executions, in every partition that was named. */
@@ -49,7 +49,7 @@ async function confirm(batcher: Batcher, limit: string, wakes: readonly KeyWake[
  */
 export async function wakeBlocked(batcher: Batcher, name: string): Promise<void> {
   const partition = limitPartition(name, batcher.store.settings)
-  let cursor: Position | undefined
+  let cursor: WakeCursor | undefined
   let change: number | undefined
   let failure: { readonly cause: unknown } | undefined
   for (let step = 0; step < STEPS_MAX; step++) {

@@ -1,7 +1,7 @@
 /** Executions that are delayed because less is left of a budget than they ask for: woken by what makes the room, and only if it is enough. */
 import { expect, test } from 'vitest'
-import type { ExecutionId, OperationResult } from '../../src/kernel/index.ts'
-import { BUDGET_PARKED_MAX, WAKE_DELIVERY_MS } from '../../src/kernel/limits.ts'
+import type { ExecutionId, OperationResult, WakeCursor } from '../../src/kernel/index.ts'
+import { BUDGET_PARKED_MAX, PARKED_WAKE_COUNT, WAKE_DELIVERY_MS } from '../../src/kernel/limits.ts'
 import { budgetId } from '../../src/kernel/model/budget-ids.ts'
 import { gaugeId } from '../../src/kernel/model/indexes.ts'
 import { GivenBudgets, ROOT, TENANT, amountsOf } from './given-budgets.ts'
@@ -16,12 +16,12 @@ const ACCOUNT = { root: ROOT, name: TENANT, key: 'acme', requestId: 'r' }
 conforms('awaitRoom', ({ fabric, given, clock }) => {
   const budgets = new GivenBudgets(fabric)
 
-  const awaits = (executionId: ExecutionId, tokens: number, epoch = 1, root = ROOT) =>
+  const awaits = (executionId: ExecutionId, tokens: number, epoch = 1, root = ROOT, tenant = 'acme') =>
     budgets.run('awaitRoom', {
       root,
       key: `asks-${executionId}`,
       accounts: [
-        { name: TENANT, key: 'acme' },
+        { name: TENANT, key: tenant },
         { name: ROOT, key: '' },
       ],
       amounts: amountsOf({ tokens }),
@@ -156,17 +156,78 @@ conforms('awaitRoom', ({ fabric, given, clock }) => {
     expect(await awaits(given.newId(), 1, 1, 'unknown')).toMatchObject({ code: 'budget_not_found' })
   })
 
-  test('a frozen budget wakes none until it has room again', async () => {
+  /** Walks over the keys of a budget after a change of its definition, as the process of the change does. */
+  const wokenBy = async (name = LIMIT): Promise<ExecutionId[]> => {
+    const woken: ExecutionId[] = []
+    let cursor: WakeCursor | undefined
+    do {
+      const page = await budgets.run('wakeWaiting', { name, cursor })
+      for (const { executions = [] } of page.wakes) woken.push(...executions.map(({ executionId }) => executionId))
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    return woken
+  }
+  const freeze = (isFrozen: boolean, name = TENANT) => budgets.run('freezeBudget', { root: ROOT, name, isFrozen })
+
+  test('a frozen budget wakes none until it is opened', async () => {
+    await budgets.tree({ hard: { tokens: 100 } })
+    await budgets.reserve({ tokens: 60 }, { key: 'held' })
+    const [small, large] = [await parked(50), await parked(120)]
+    await freeze(true)
+    await budgets.release('held')
+    expect([await owedTo(), await wokenBy()]).toEqual([[], []])
+
+    await freeze(false)
+    expect(await wokenBy()).toEqual([small])
+    expect(await owedTo()).toEqual([small])
+    await deliver()
+    expect(await Promise.all([small, large].map(phaseOf))).toEqual(['eligible', 'delayed'])
+    expect(await wokenBy()).toEqual([])
+  })
+
+  test('is woken by the opening of a level above, which refused it although there was room', async () => {
+    await budgets.tree({ hard: { tokens: 100 } })
+    await freeze(true, ROOT)
+    const id = await parked(50)
+
+    await freeze(false, ROOT)
+    expect(await wokenBy()).toEqual([])
+    expect(await wokenBy(budgetId(ROOT, ROOT))).toEqual([id])
+  })
+
+  test.each([
+    ['a larger limit', () => budgets.define(TENANT, { parent: ROOT, hard: { tokens: 110 } })],
+    ['another dimension', () => budgets.define(TENANT, { parent: ROOT, hard: { calls: 1 } })],
+    ['a policy that only warns', () => budgets.define(TENANT, { parent: ROOT, hard: { tokens: 1 }, onBreach: 'warn' })],
+    ['a policy that asks', () => budgets.define(TENANT, { parent: ROOT, hard: { tokens: 1 }, onBreach: 'suspend' })],
+    ['a delete', () => budgets.run('deleteBudget', { root: ROOT, name: TENANT })],
+  ])('is woken by %s', async (_, change) => {
     await budgets.tree({ hard: { tokens: 100 } })
     await budgets.reserve({ tokens: 60 }, { key: 'held' })
     const id = await parked(50)
-    const freeze = { root: ROOT, name: TENANT }
-    await budgets.run('freezeBudget', { ...freeze, isFrozen: true })
-    await budgets.release('held')
-    expect(await owedTo()).toEqual([])
 
-    await budgets.run('freezeBudget', { ...freeze, isFrozen: false })
-    await budgets.run('raiseBudget', { ...ACCOUNT, amounts: amountsOf({ tokens: 1 }) })
-    expect(await owedTo()).toEqual([id])
+    await change()
+    expect(await wokenBy()).toEqual([id])
+    clock.advance(WAKE_DELIVERY_MS)
+    expect((await budgets.duePass()).handled.map((one) => one.case)).toContain('wake_delivery')
+    await deliver()
+    expect(await phaseOf(id)).toBe('eligible')
+  })
+
+  test('is woken page by page after a boundary that no report has passed yet', async () => {
+    const boundary = clock.now() + TTL_MS
+    const period = { every: 'day', cron: '0 0 * * *', timeZone: 'UTC' }
+    await budgets.tree({ hard: { tokens: 100 }, period, boundaries: [boundary] })
+    const tenants = Array.from({ length: PARKED_WAKE_COUNT + 1 }, (_, i) => `t${i}`)
+    for (const tenant of tenants) {
+      await budgets.spend({ tokens: 60 }, { key: tenant, tenant })
+      await awaits(given.newId(), tenant === 't0' ? 101 : 50, 1, ROOT, tenant)
+    }
+    clock.advance(TTL_MS)
+
+    expect(await wokenBy()).toHaveLength(PARKED_WAKE_COUNT)
+    const account = { root: ROOT, name: TENANT, key: 't1', limit: 2 }
+    expect(await budgets.run('readPeriods', account)).toMatchObject({ periods: [{ spent: amountsOf({ tokens: 60 }) }] })
+    expect(await budgets.sums(TENANT, 't1')).toEqual({ spent: {}, reserved: {} })
   })
 })

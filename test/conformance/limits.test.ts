@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LIMIT_HOLD_MAX_MS, LIMIT_WAKE_COUNT } from '../../src/kernel/index.ts'
-import type { Position } from '../../src/kernel/index.ts'
+import type { WakeCursor } from '../../src/kernel/index.ts'
 import { GivenLimits, LIMIT, TTL_MS } from './given-limits.ts'
 import { conforms } from './harness.ts'
 
@@ -243,7 +243,7 @@ conforms('liftHold', ({ fabric, clock }) => {
 
 conforms('wakeWaiting', ({ fabric }) => {
   const limits = new GivenLimits(fabric)
-  const wake = (cursor?: Position) => limits.run('wakeWaiting', { name: LIMIT, cursor })
+  const wake = (cursor?: WakeCursor) => limits.run('wakeWaiting', { name: LIMIT, cursor })
 
   test('names the partitions that wait for a key which a change has given room, once', async () => {
     await limits.limit({ concurrency: 1 })

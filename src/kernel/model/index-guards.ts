@@ -132,6 +132,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
     case '@holders':
       return [named('holding')]
     case '@accounts_of':
+    case '@parked_of':
       return [named('account')]
     case '@ledger':
     case '@charges_of':

@@ -16,6 +16,7 @@ import {
   keysIndex,
   laneIndex,
   ledgerIndex,
+  parkedIndex,
   periodsIndex,
   queueId,
   queueOfIndex,
@@ -61,9 +62,12 @@ test('names that are stored with budgets, schedules and consumers never change',
     'shop\u001fmail',
     'shop\u001fcrm\u001fwebhook',
   ])
-  expect([firingsIndex('s'), accountsIndex('b'), chargesIndex('0-a'), reservedIndex('a'), periodsIndex('a')]).toEqual([
+  expect([firingsIndex('s'), accountsIndex('b'), parkedIndex('b')]).toEqual([
     'firings\u001fs',
     '@accounts_of\u001fb',
+    '@parked_of\u001fb',
+  ])
+  expect([chargesIndex('0-a'), reservedIndex('a'), periodsIndex('a')]).toEqual([
     '@charges_of\u001f0-a',
     '@reserved\u001fa',
     '@periods\u001fa',

@@ -278,6 +278,11 @@ export function accountsIndex(budget: string): string {
   return joinName('@accounts_of', budget)
 }
 
+/** The accounts of one budget with delayed executions that wait for room, by key. */
+export function parkedIndex(budget: string): string {
+  return joinName('@parked_of', budget)
+}
+
 /** The ledger of one account, by time. */
 export function ledgerIndex(account: string): string {
   return joinName('@ledger', account)

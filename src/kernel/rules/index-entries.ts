@@ -34,6 +34,7 @@ import {
   accountsIndex,
   chargesIndex,
   ledgerIndex,
+  parkedIndex,
   periodsIndex,
   reservationsIndex,
   reservedIndex,
@@ -277,11 +278,13 @@ function budgetEntries(budget: Budget): IndexEntry[] {
   return due === undefined ? [all] : [all, { index: timersIndex('budget'), score: due, id: budget.id }]
 }
 
-function accountEntries({ id, root, name }: Account): IndexEntry[] {
-  return [
+function accountEntries({ id, root, name, parked }: Account): IndexEntry[] {
+  const budget = budgetId(root, name)
+  const all = [
     { index: ACCOUNTS_INDEX, score: 0, id },
-    { index: accountsIndex(budgetId(root, name)), score: 0, id },
+    { index: accountsIndex(budget), score: 0, id },
   ]
+  return parked === undefined ? all : all.concat([{ index: parkedIndex(budget), score: 0, id }])
 }
 
 function reservationEntries({ id, root, accounts, spender, expiresAt }: Reservation): IndexEntry[] {

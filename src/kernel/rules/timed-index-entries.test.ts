@@ -184,6 +184,10 @@ describe('records of limits stand among all of their kind, and among the timers'
       entries(['@accounts', 0], ['@accounts_of\u001fr\u001fb', 0]),
     ],
     [
+      { ...unpackRecord('account', []), id: 'x', root: 'r', name: 'b', parked: [] },
+      entries(['@accounts', 0], ['@accounts_of\u001fr\u001fb', 0], ['@parked_of\u001fr\u001fb', 0]),
+    ],
+    [
       {
         ...unpackRecord('reservation', []),
         id: 'x',

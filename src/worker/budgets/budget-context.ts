@@ -11,8 +11,8 @@ import type { BudgetReservation, SpendOptions, StepContext, TaskContext } from '
 import { BudgetExceededError, PermanentError } from '../../client/define/errors.ts'
 import type { Waitable } from '../../client/define/waitable.ts'
 import { checkKey, invalidInput } from '../../client/checks/names.ts'
-import { CANCEL_GRACE_DEFAULT_MS, OPEN_RESERVATIONS, addAmounts } from '../../kernel/index.ts'
-import type { Amounts, Overrun } from '../../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS, OPEN_RESERVATIONS, addAmounts, ownerInKey } from '../../kernel/index.ts'
+import type { Amounts, ExecutionId, Overrun } from '../../kernel/index.ts'
 import { shape } from '../../options/shape.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
@@ -29,7 +29,7 @@ const OUTLIVES_LEASE = 2
 const RENEWALS_PER_TTL = 3
 /** Reservations that one handler may have open. */
 const OPEN_MAX = 20
-/** The longest time after which postponed work asks again, if it is not woken: the budget has room, but less than it asks for. */
+/** The longest time after which postponed work asks again, if it is not woken. */
 const POSTPONE_MAX_MS = 60_000
 /** When work is claimed again of whose budget nothing is left. Permits of before have lapsed by then, so it waits to be woken. */
 const USED_UP_MS = 1_500
@@ -163,11 +163,12 @@ export class BudgetContext {
     if (overrun.onBreach === 'suspend' && !overrun.isFrozen && overrun.dimension !== OPEN_RESERVATIONS) {
       return new StepQuestion(() => this.#ask(tree, overrun), textOf(overrun))
     }
-    const waitMs = postponeMs(overrun)
+    const waitsBehindGate = isGated(overrun, this.#leased.id)
+    const waitMs = Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, waitsBehindGate ? USED_UP_MS : POSTPONE_MAX_MS)
     const error = new BudgetExceededError(shortageOf(overrun), waitMs, textOf(overrun))
     // The next run of the handler reserves again what is released with this one.
     const needed = [...this.#open.values()].reduce((sum, held) => addAmounts(sum, held), amounts)
-    if (!isUsedUp(overrun)) sendAfterDelay(error, () => this.#account.awaitRoom(tree, key, needed, waitMs))
+    if (!waitsBehindGate) sendAfterDelay(error, () => this.#account.awaitRoom(tree, key, needed, waitMs))
     throw error
   }
 
@@ -242,13 +243,12 @@ export class BudgetContext {
   }
 }
 
-/** Work is woken by the change that makes room: behind a gate if nothing is left, and else out of its delay. */
-function postponeMs(overrun: Overrun): number {
-  return Math.min(overrun.resetsInMs ?? POSTPONE_MAX_MS, isUsedUp(overrun) ? USED_UP_MS : POSTPONE_MAX_MS)
-}
-
-/** No new work is started by such a budget. */
-function isUsedUp({ spent, reserved, hard, isFrozen, dimension }: Overrun): boolean {
+/**
+ * Whether the budget starts no new work, so that the execution waits behind its gate when it is claimed again. An account of its own holds
+ * no execution back before it runs.
+ */
+function isGated({ key, spent, reserved, hard, isFrozen, dimension }: Overrun, id: ExecutionId): boolean {
+  if (ownerInKey(key) === id) return false
   return isFrozen || (spent + reserved >= hard && dimension !== OPEN_RESERVATIONS)
 }
 

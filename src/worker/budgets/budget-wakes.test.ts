@@ -119,6 +119,37 @@ test('work that never finds room beside its own reservations asks once a minute'
   expect(runCount).toBe(2)
 })
 
+const own = budget('own', { per: 'execution', hard: { tokens: 10 } })
+
+test.each<[string, (fabric: Fabric, key: string) => Promise<unknown>]>([
+  ['a raise', (fabric, key) => fabric.budgets.raise('own', { key, amounts: { tokens: 5 } })],
+  ['a reset', (fabric, key) => fabric.budgets.reset('own', { key })],
+  ['a definition', (fabric) => fabric.budgets.define('own', { per: 'execution', hard: { tokens: 100 } })],
+])('an execution that has used up its own budget runs again when %s makes room, and not before', async (_, change) => {
+  await using world = createWorld()
+  const { fabric } = world
+  fabric.engine()
+  let runCount = 0
+  const exhausting = task('exhausting', { budgets: [own] })
+  world.work([
+    exhausting.handle(async (_input, ctx) => {
+      runCount += 1
+      await ctx.spend({ tokens: 10 }, { key: 'first' })
+      const more = await ctx.reserve({ tokens: 1 }, { key: 'more' })
+      await more.settle({ tokens: 1 })
+    }),
+  ])
+  const { id } = await fabric.submit(exhausting, undefined)
+  await world.advance(30_000)
+  expect(runCount).toBe(1)
+
+  const changed = change(fabric, id)
+  await world.advance(SOON_MS)
+  await changed
+  expect((await fabric.execution(id).describe()).state).toBe('completed')
+  expect(runCount).toBe(2)
+})
+
 test('wakes that have arrived are not delivered again', async () => {
   await using world = createWorld()
   await blockedWorld(world)

@@ -75,7 +75,8 @@ export class BudgetCheck {
       if (this.#held.has(id)) this.#report(`${id} was reserved twice`)
       if (this.#charged.has(id)) this.#report(`${id} was reserved after it was spent`)
       if (this.#isFrozen(input.accounts)) this.#report(`${id} was reserved although a budget is frozen`)
-      const short = this.#shortage(accounts, tokens)
+      // It may use the room of what has lapsed since the last comparison.
+      const short = this.#shortage(accounts, tokens, this.#now())
       if (short !== undefined) this.#report(`${id} was reserved beyond the limit of ${short}`)
       this.#held.set(id, { accounts, tokens, expiresAt: this.#now() + input.ttlMs })
     },
@@ -134,16 +135,17 @@ export class BudgetCheck {
   }
 
   /** Returns the account that an amount would take beyond its limit. */
-  #shortage(accounts: readonly string[], tokens: number): string | undefined {
+  #shortage(accounts: readonly string[], tokens: number, heldAfter = -Infinity): string | undefined {
     return accounts.find((account) => {
       const { spent, raised } = this.#of(account)
-      return spent + this.#reservedOf(account) + tokens > this.#budgetOf(account).hard + raised
+      return spent + this.#reservedOf(account, heldAfter) + tokens > this.#budgetOf(account).hard + raised
     })
   }
 
-  #reservedOf(account: string): number {
+  #reservedOf(account: string, heldAfter = -Infinity): number {
     let sum = 0
-    for (const { accounts, tokens } of this.#held.values()) if (accounts.includes(account)) sum += tokens
+    for (const { accounts, tokens, expiresAt } of this.#held.values())
+      if (expiresAt > heldAfter && accounts.includes(account)) sum += tokens
     return sum
   }
 

@@ -2,8 +2,6 @@
  * Workers, an engine and an operator that spend trees of budgets, on one store in memory with virtual time. A seed decides what is
  * submitted, which calls or replies are lost, when workers crash, and what the operator changes. Then all is calm, and has to end.
  */
-import { budget, task } from '../../../src/client/index.ts'
-import type { Handler } from '../../../src/client/define/task.ts'
 import { Fabric } from '../../../src/fabric/fabric.ts'
 import { virtualRuntime } from '../../../src/runtime/virtual.ts'
 import { MemoryStore } from '../../../src/stores/memory/memory-store.ts'
@@ -12,9 +10,11 @@ import { FaultyStore } from '../../../src/worker/worker.fixture.ts'
 import { startWorker } from '../../../src/worker/worker.ts'
 import { Chance } from '../chance.ts'
 import { BudgetCheck } from './budget-check.ts'
+import { RoomMaking, roomMakers } from './room-making.ts'
+import type { RoomMaker } from './room-making.ts'
+import { EACH_MINUTE, TENANTS, asks, drafts, handlers, keyed, known, runs, spends } from './spending-tasks.ts'
+import type { Job } from './spending-tasks.ts'
 
-const MINUTE_MS = 60_000
-const EACH_MINUTE = '* * * * *'
 const STEPS = 60
 const RETRY_MS = 500
 const STEP_MAX_MS = 2_500
@@ -27,39 +27,10 @@ const CALM_STEP_MS = 5_000
 /** Blocked work starts within seconds: long before it asks by itself. */
 const SOON_MS = 20_000
 const LEASE_TTL = '3s'
-const TENANTS = ['acme', 'bees'] as const
+/** A reservation that lapses gives its room back within this time. */
+const ROOM_MS = 20_000
+const LATE = ['late-0', 'late-1', 'late-2'] as const
 const PLENTY = 1_000_000
-
-interface Job {
-  readonly tenant: string
-  readonly tokens: number
-  /** How much more or less the call takes than was reserved. */
-  readonly over: number
-}
-
-const company = budget('company', { hard: { tokens: 300 } })
-const tenants = budget<Job>('tenants', { parent: company, key: ({ tenant }) => tenant, hard: { tokens: 120 } })
-const metered = budget('metered', { hard: { tokens: 60 }, every: { cron: EACH_MINUTE } })
-const asking = budget('asking', { hard: { tokens: 50 }, onBreach: 'suspend' })
-const own = budget('own', { per: 'execution', hard: { tokens: 40 }, onBreach: 'cancel' })
-const known = {
-  company: { hard: 300, everyMs: undefined },
-  tenants: { hard: 120, everyMs: undefined },
-  metered: { hard: 60, everyMs: MINUTE_MS },
-  asking: { hard: 50, everyMs: undefined },
-  own: { hard: 40, everyMs: undefined },
-}
-const keyed = [
-  { name: 'company', keys: [''] },
-  { name: 'tenants', keys: TENANTS },
-  { name: 'metered', keys: [''] },
-  { name: 'asking', keys: [''] },
-] as const
-const retry = { attempts: 100, backoff: { kind: 'fixed', delay: '1s' } } as const
-const drafts = task<Job>('drafts', { budgets: [tenants], retry })
-const spends = task<Job>('spends', { budgets: [tenants, metered], retry })
-const asks = task<Job>('asks', { budgets: [asking], retry })
-const runs = task<Job>('runs', { budgets: [own, metered], retry })
 
 class ObservedStore extends MemoryStore {
   onAnswers: (partition: Partition, calls: readonly Call[], answers: readonly Answer[]) => void = () => undefined
@@ -94,8 +65,11 @@ class BudgetWorld {
   #crashes = 0
   #lost = 0
 
+  readonly #roomMaker: RoomMaker
+
   constructor(seed: number) {
     this.#chance = new Chance(seed)
+    this.#roomMaker = roomMakers[seed % roomMakers.length] ?? 'raise'
     this.#memory.onAnswers = (partition, calls, answers) => {
       if (partition.startsWith('q:')) this.#check.applied(calls, answers)
     }
@@ -215,6 +189,7 @@ class BudgetWorld {
     // A raise ends with the period, at which all that was postponed asks again.
     const terms = { hard: { tokens: PLENTY }, every: { cron: EACH_MINUTE } }
     await this.#during(this.#fabric.budgets.define('metered', terms))
+    await this.#waitForRoom()
     for (let ms = 0; ms < CALM_MS; ms += CALM_STEP_MS) {
       await this.#during(this.#makeRoom())
       await this.#runtime.advance(CALM_STEP_MS)
@@ -230,6 +205,27 @@ class BudgetWorld {
     if (this.#changes.size > 0) this.#check.problems.push('a call of the operator has not returned')
     this.#check.atRest(await this.#store.dump('q:0'))
     return ended
+  }
+
+  /** Work that waits for room begins when there is some, long before it asks by itself. */
+  async #waitForRoom(): Promise<void> {
+    const place = this.#chance.pick([
+      { root: 'company', name: 'company', key: '' },
+      { root: 'company', name: 'tenants', key: 'acme' },
+    ])
+    const making = new RoomMaking(this.#store, this.#fabric, this.#roomMaker, place)
+    await this.#during(this.#makeRoom())
+    await this.#runtime.advance(SOON_MS)
+    await this.#during(making.useUp(this.#chance.between(0, 1)))
+    for (const id of LATE) await this.#fabric.submit(drafts, { tenant: 'acme', tokens: 4, over: 0 }, { id })
+    await this.#runtime.advance(CALM_STEP_MS)
+    await this.#during(making.makeRoom())
+    await this.#runtime.advance(ROOM_MS)
+    for (const id of LATE) {
+      const { state } = await this.#fabric.execution(id).describe()
+      if (state === 'completed') continue
+      this.#check.problems.push(`drafts ${id} is still ${state} although a ${this.#roomMaker} has made room`)
+    }
   }
 
   async #makeRoom(): Promise<void> {
@@ -256,37 +252,6 @@ class BudgetWorld {
 }
 
 function noLine(): void {}
-
-/** `call` is a call of a model that takes some time, and does not return to a process that has crashed. */
-function handlers(call: (ms: number) => Promise<void>): Handler[] {
-  return [
-    drafts.handle(async ({ tokens, over }, ctx) => {
-      await ctx.step('write', async (step) => {
-        const reserved = await step.reserve({ tokens })
-        await call(tokens * 100)
-        await reserved.settle({ tokens: Math.max(0, tokens + over) })
-      })
-    }),
-    spends.handle(async ({ tokens, over }, ctx) => {
-      await ctx.spend({ tokens: 1 }, { key: 'begin' })
-      const unneeded = await ctx.reserve({ tokens })
-      await ctx.sleep('think', '300ms')
-      await unneeded.release()
-      await ctx.spend({ tokens: Math.max(0, over) }, { key: 'end' })
-    }),
-    asks.handle(async ({ tokens }, ctx) => {
-      const reserved = await ctx.reserve({ tokens })
-      await ctx.step('call', () => undefined)
-      await reserved.settle({ tokens })
-    }),
-    runs.handle(async ({ tokens }, ctx) => {
-      for (let i = 0; i < 3; i++) {
-        const reserved = await ctx.reserve({ tokens }, { key: `turn ${i}` })
-        await reserved.settle({ tokens })
-      }
-    }),
-  ]
-}
 
 export async function budgetTraffic(seed: number): Promise<BudgetReport> {
   return await new BudgetWorld(seed).run()

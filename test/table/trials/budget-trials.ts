@@ -90,6 +90,18 @@ function owing(world: World): void {
   step(world, 0, { operation: 'freezeBudget', input: { ...root, isFrozen: false } })
 }
 
+/** An execution waits for more room than is left. */
+function parked(world: World): void {
+  reserved(world)
+  step(world, 0, { operation: 'awaitRoom', input: waiting })
+}
+
+function roomy(world: World): void {
+  parked(world)
+  const larger = { ...below, period: undefined, boundaries: [], hard: tokens(200) }
+  step(world, 0, { operation: 'defineBudget', input: larger })
+}
+
 const due = { operation: 'runDue', input: { limit: 10, seed: 7, family: 'q' } } as const
 const reset = { ...tenant, requestId: 'r', by: 'ada' }
 const huge = tokens(Number.MAX_SAFE_INTEGER)
@@ -168,6 +180,8 @@ export const budgetTrials: readonly Trial[] = [
     '',
     spent,
   ),
+  trial({ operation: 'wakeWaiting', input: { name: limit } }, 'of a budget', parked),
+  trial({ operation: 'wakeWaiting', input: { name: limit, cursor: { stage: 'delayed' } } }, 'with room', roomy),
   trial({ operation: 'readWakes', input: { id: accountId(ROOT, 'tenant', 'acme') } }, '', owing),
   trial(
     { operation: 'confirmWakes', input: { limit, keys: [{ key: 'acme', at: START_AT + SOON_MS }], wakeAt: 1 } },

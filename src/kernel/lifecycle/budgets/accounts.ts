@@ -124,12 +124,12 @@ export function removeAccount(tx: Tx, account: Account): boolean {
   return true
 }
 
-/** Names the work that has room now: blocked work if it had none before, and delayed executions whose amounts fit. The account is stored. */
+/** Names the work that has room now: blocked work if it had none before, and delayed executions whose amounts fit. */
 export function wakesOf(tx: Tx, { budget, account, wasHeld }: Level): BudgetWake[] {
   const isParkedIn = account.parked !== undefined
   if ((!wasHeld && !isParkedIn) || heldUntilOf(budget, account, tx.now) !== undefined) return []
   const fitting = takeFitting(budget, account, tx.now)
-  if (isParkedIn) tx.put(account)
+  if (isParkedIn) putAccount(tx, budget, account)
   return wasHeld || fitting.length > 0 ? wakeKey(tx, budget, account.key, fitting) : []
 }
 

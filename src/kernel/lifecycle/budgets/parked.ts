@@ -21,15 +21,14 @@ export function parkIn(account: Account, spender: ParkedSpender, now: Instant): 
  * stay, so little room wakes few. The caller puts the account if it has changed.
  */
 export function takeFitting(budget: Budget, account: Account, now: Instant): readonly ParkedSpender[] {
-  const { parked } = account
+  const { parked, reservationCount } = account
   if (parked === undefined) return []
   const fitting: ParkedSpender[] = []
   const left: ParkedSpender[] = []
   let { reserved } = account
   for (const spender of parked) {
     if (spender.until <= now) continue
-    const isFull = account.reservationCount + fitting.length >= RESERVATION_MAX
-    if (isFull || shortageOf(budget, { ...account, reserved }, spender.amounts) !== undefined) {
+    if (!fits(budget, { ...account, reserved, reservationCount: reservationCount + fitting.length }, spender)) {
       left.push(spender)
       continue
     }
@@ -38,4 +37,12 @@ export function takeFitting(budget: Budget, account: Account, now: Instant): rea
   }
   account.parked = left.length === 0 ? undefined : left
   return fitting
+}
+
+/** A deleted budget keeps no execution waiting, and one that warns or asks since only for lack of a place for its reservation. */
+function fits(budget: Budget, account: Account, { amounts }: ParkedSpender): boolean {
+  const { deletedAt, onBreach } = budget
+  if (deletedAt !== undefined) return true
+  if (account.reservationCount >= RESERVATION_MAX) return false
+  return onBreach === 'warn' || onBreach === 'suspend' || shortageOf(budget, account, amounts) === undefined
 }
