@@ -41,6 +41,28 @@ conforms('reserveBudget', ({ fabric, clock }) => {
     expect(await budgets.sums()).toEqual({ spent: { tokens: 10 }, reserved: {} })
   })
 
+  test('with other amounts replaces what the key holds, and holds nothing if there is no room for them', async () => {
+    await budgets.tree({ hard: { tokens: 100 } }, { hard: { tokens: 150 } })
+    await budgets.reserve({ tokens: 60 }, { key: 'a', epoch: 2 })
+    await budgets.reserve({ tokens: 30 }, { key: 'b' })
+
+    expect(await budgets.reserve({ tokens: 1 }, { key: 'a', epoch: 1 })).toMatchObject({ code: 'stale_lease' })
+    for (const kind of ['budget_reserved', 'already_reserved'])
+      expect(await budgets.reserve({ tokens: 70 }, { key: 'a', epoch: 3 })).toMatchObject({ kind })
+    expect(await budgets.sums(ROOT)).toEqual({ spent: {}, reserved: { tokens: 100 } })
+    for (let i = 0; i < 2; i++) {
+      expect(await budgets.reserve({ tokens: 71, calls: 1 }, { key: 'a', epoch: 3 })).toMatchObject({
+        kind: 'budget_exceeded',
+        overrun: { dimension: 'tokens', reserved: 30, asked: 71 },
+      })
+    }
+    expect(await budgets.sums()).toEqual({ spent: {}, reserved: { tokens: 30 } })
+    expect(await budgets.account()).toMatchObject({ reservationCount: 1, breachCount: 1 })
+    expect(await budgets.reserve({ calls: 5 }, { key: 'b' })).toMatchObject({ kind: 'budget_reserved' })
+    expect(await budgets.settle('b', { tokens: 100 })).toMatchObject({ hasLapsed: false, hard: [] })
+    expect(await budgets.sums(ROOT)).toEqual({ spent: { tokens: 100 }, reserved: {} })
+  })
+
   test('a race for the last room has one winner', async () => {
     await budgets.tree({ hard: { tokens: 100 } })
 

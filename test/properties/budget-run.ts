@@ -156,12 +156,14 @@ class Run {
 
   async #reserve({ key: id, tenant: own, tokens: asked }: Extract<Command, { kind: 'reserve' }>): Promise<void> {
     const oracle = this.#oracle
-    const accounts = [own, ROOT]
     const known = oracle.reservations.get(id)
+    const accounts = [own, ROOT]
+    const isSame = known?.tokens === asked
+    if (!isSame && !oracle.charged.has(id)) oracle.reservations.delete(id)
     const fits = oracle.hasRoom(accounts, asked)
     const expected = oracle.charged.has(id)
       ? 'already_settled'
-      : known !== undefined
+      : isSame
         ? 'already_reserved'
         : fits
           ? 'budget_reserved'

@@ -72,7 +72,8 @@ export class BudgetCheck {
       }
       if (result.kind !== 'budget_reserved') return
       this.counts.granted += 1
-      if (this.#held.has(id)) this.#report(`${id} was reserved twice`)
+      if (this.#held.get(id)?.tokens === tokens) this.#report(`${id} was reserved twice`)
+      this.#held.delete(id)
       if (this.#charged.has(id)) this.#report(`${id} was reserved after it was spent`)
       if (this.#isFrozen(input.accounts)) this.#report(`${id} was reserved although a budget is frozen`)
       // It may use the room of what has lapsed since the last comparison.

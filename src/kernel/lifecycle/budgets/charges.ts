@@ -228,6 +228,11 @@ export function unhold(levels: readonly Level[], amounts: Amounts): void {
   }
 }
 
+/** Returns the levels whose accounts count what was stored at some time: an account that has taken the place of another one does not. */
+export function countingSince(levels: readonly Level[], at: Instant): Level[] {
+  return levels.filter(({ account }) => account.createdAt <= at)
+}
+
 /** Stores the accounts of all levels, and names the work that has room now. */
 export function putLevels(tx: Tx, levels: readonly Level[]): BudgetWake[] {
   for (const { budget, account } of levels) putAccount(tx, budget, account)
@@ -236,10 +241,7 @@ export function putLevels(tx: Tx, levels: readonly Level[]): BudgetWake[] {
   return wakes
 }
 
-/**
- * Returns the levels of a reservation or a charge that was stored at some time. An account that was removed since counts it no more, and
- * neither does one that has taken its place.
- */
+/** Returns the levels of a reservation or a charge that was stored at some time, as far as their accounts count it still. */
 function storedLevels(
   tx: Tx,
   { id, root, accounts }: Pick<Reservation, 'id' | 'root' | 'accounts'>,
@@ -250,10 +252,9 @@ function storedLevels(
     const budget = tx.get('budget', budgetId(root, name))
     if (budget === undefined) return tx.fault('an amount counts in a budget that does not exist', id)
     if (budget.deletedAt !== undefined) continue
-    const account = accountOf(tx, budget, key)
-    if (account.createdAt <= at) levels.push({ budget, account, wasHeld: true })
+    levels.push({ budget, account: accountOf(tx, budget, key), wasHeld: true })
   }
-  return levels
+  return countingSince(levels, at)
 }
 
 /** Ends a reservation: its amounts are free again. */

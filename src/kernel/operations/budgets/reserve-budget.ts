@@ -16,6 +16,7 @@ import { reservationsIndex } from '../../model/indexes.ts'
 import type { ExecutionId, Instant, Reservation } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
+import { equalAmounts } from '../../rules/budget-amounts.ts'
 import type { Range, Tx } from '../../tx.ts'
 
 export interface ReserveInput extends Usage {
@@ -31,23 +32,32 @@ export type ReserveResult =
   | { readonly kind: 'budget_exceeded'; readonly overrun: Overrun }
   | Refused<'budget_not_found' | 'stale_lease' | 'amount_too_large'>
 
-/** Checks all dimensions of all levels before any is changed. Idempotent per key; a later attempt takes over its reservation. */
+/**
+ * Checks all dimensions of all levels before any is changed. Idempotent per key; a later attempt takes over its reservation. A call with
+ * other amounts replaces it: an attempt may come to another call under the same number.
+ */
 export function reserveBudget(tx: Tx, input: ReserveInput): ReserveResult {
   const { root, key, accounts, amounts, spender } = input
   const id = chargeId(root, key)
   if (tx.has('charge', id)) return { kind: 'already_settled' }
+  const existing = tx.get('reservation', id)
   const levels = levelsOf(tx, root, accounts)
   if (typeof levels === 'string') return refused('budget_not_found', { name: levels })
   const expiresAt = tx.now + Math.min(input.ttlMs, RESERVATION_TTL_MAX_MS)
-  const existing = tx.get('reservation', id)
-  if (existing !== undefined) {
-    if (existing.spender.epoch > spender.epoch) return refused('stale_lease', { epoch: existing.spender.epoch })
+  if (existing !== undefined && existing.spender.epoch > spender.epoch) {
+    return refused('stale_lease', { epoch: existing.spender.epoch })
+  }
+  if (existing !== undefined && equalAmounts(existing.amounts, amounts)) {
     existing.spender = spender
     existing.expiresAt = Math.max(existing.expiresAt, expiresAt)
     tx.put(existing)
     return { kind: 'already_reserved', expiresAt: existing.expiresAt }
   }
   if (!fitsSums(levels, amounts)) return refused('amount_too_large', {})
+  if (existing !== undefined) {
+    endReservation(tx, existing)
+    return reserveBudget(tx, input)
+  }
 
   const shortage = findShortage(tx, levels, amounts)
   if (shortage !== undefined) {

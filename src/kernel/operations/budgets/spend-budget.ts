@@ -1,5 +1,12 @@
 /** Records what was spent. Spending is never refused for lack of room, because it has happened: only new work is. */
-import { fitsSums, putLevels, recordCharge, stillPassed, unhold } from '../../lifecycle/budgets/charges.ts'
+import {
+  countingSince,
+  fitsSums,
+  putLevels,
+  recordCharge,
+  stillPassed,
+  unhold,
+} from '../../lifecycle/budgets/charges.ts'
 import type { Overrun, Overruns, Usage } from '../../lifecycle/budgets/charges.ts'
 import { levelsOf } from '../../lifecycle/budgets/accounts.ts'
 import type { BudgetWake } from '../../lifecycle/budgets/accounts.ts'
@@ -59,10 +66,7 @@ function count(tx: Tx, usage: Usage, reservation: Reservation | undefined): Coun
   if (!fitsSums(levels, usage.amounts)) return refused('amount_too_large', {})
 
   if (reservation !== undefined) {
-    unhold(
-      levels.filter(({ account }) => account.createdAt <= reservation.createdAt),
-      reservation.amounts,
-    )
+    unhold(countingSince(levels, reservation.createdAt), reservation.amounts)
     tx.remove('reservation', reservation.id)
   }
   const overruns = recordCharge(tx, levels, usage)
