@@ -8,8 +8,10 @@ export function budgetProblems({ records }: PartitionDump): string[] {
   const charges = records.filter((record) => record.type === 'charge')
   const reservations = records.filter((record) => record.type === 'reservation')
   const accounts = records.filter((record) => record.type === 'account')
-  const isDeleted = ({ root, name }: Account) =>
-    budgets.some((one) => one.root === root && one.name === name && one.deletedAt !== undefined)
+  const isDeleted = ({ root, name, createdAt }: Account) => {
+    const budget = budgets.find((one) => one.root === root && one.name === name)
+    return budget !== undefined && (budget.deletedAt !== undefined || createdAt < budget.createdAt)
+  }
   // Nothing counts in the accounts of a deleted budget until they are removed.
   const counted = accounts.filter((account) => !isDeleted(account))
   const problems = counted.flatMap((account) => [...accountProblems(account, charges, reservations)])

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { ACCOUNT_IDLE_MS, CHARGE_RETENTION_MS } from '../../src/kernel/limits.ts'
 import type { BudgetCursor } from '../../src/kernel/index.ts'
+import { budgetId } from '../../src/kernel/model/budget-ids.ts'
 import { GivenBudgets, ROOT, TENANT } from './given-budgets.ts'
+import { GivenLimits } from './given-limits.ts'
 import { conforms } from './harness.ts'
 
 const DAY_MS = 86_400_000
@@ -107,6 +109,51 @@ conforms('deleteBudget', ({ fabric, clock }) => {
     expect(await reconcile(budgets)).toBe(0)
     expect(await budgets.account()).toMatchObject({ total: [{ value: 3 }], removed: [], reservationCount: 0 })
     expect(await budgets.account(ROOT)).toMatchObject({ total: [{ value: 11 }], removed: [{ value: 8 }] })
+  })
+})
+
+conforms('defineBudget of a name that was deleted', ({ fabric, clock }) => {
+  const budgets = new GivenBudgets(fabric)
+  const limits = new GivenLimits(fabric)
+  const asTenant = { limit: budgetId(ROOT, TENANT), key: 'acme' }
+
+  test('begins with nothing, also before the accounts of the deleted budget are removed', async () => {
+    await budgets.tree({ hard: { tokens: 10 } })
+    await budgets.spend({ tokens: 7 })
+    await budgets.reserve({ tokens: 3 }, { key: 'settled-while-deleted' })
+    await budgets.reserve({ tokens: 2 }, { key: 'other', tenant: 'bees' })
+    clock.advance(1)
+    await budgets.run('deleteBudget', { root: ROOT, name: TENANT })
+    await budgets.settle('settled-while-deleted', { tokens: 3 })
+    clock.advance(1)
+    await budgets.define(TENANT, { parent: ROOT, hard: { tokens: 10 } })
+
+    expect(await budgets.account()).toBeUndefined()
+    expect(await budgets.run('describeBudget', { root: ROOT, name: TENANT, limit: 5 })).toMatchObject({ accounts: [] })
+    expect(await limits.take(1, asTenant)).toMatchObject({ granted: 1 })
+    expect(await budgets.reserve({ tokens: 10 }, { key: 'new' })).toMatchObject({ kind: 'budget_reserved' })
+    expect(await budgets.settle('other', { tokens: 2 }, { tenant: 'bees' })).toMatchObject({ hasLapsed: false })
+    await budgets.settle('new', { tokens: 4 })
+    expect(await budgets.sums()).toEqual({ spent: { tokens: 4 }, reserved: {} })
+    expect(await budgets.sums(TENANT, 'bees')).toEqual({ spent: { tokens: 2 }, reserved: {} })
+    expect(await budgets.sums(ROOT)).toEqual({ spent: { tokens: 16 }, reserved: {} })
+    expect(await reconcile(budgets)).toBe(0)
+    // The sums of the earlier budget end as those of a period do.
+    const reset = { root: ROOT, name: TENANT, key: 'acme', requestId: 'r' }
+    expect(await budgets.run('resetBudget', reset)).toMatchObject({ kind: 'budget_reset' })
+    const { periods } = await budgets.run('readPeriods', { ...reset, limit: 5 })
+    expect(periods.map(({ spent }) => spent[0]?.value)).toEqual([4, 7])
+  })
+
+  test('an account of the deleted budget that nothing uses again is removed', async () => {
+    await budgets.tree({ hard: { tokens: 10 } })
+    await budgets.spend({ tokens: 7 })
+    clock.advance(1)
+    await budgets.run('deleteBudget', { root: ROOT, name: TENANT })
+    await budgets.define(TENANT, { parent: ROOT, hard: { tokens: 10 } })
+
+    expect(await reconcile(budgets)).toBe(0)
+    expect((await typesOf(budgets)).filter((type) => type === 'account')).toHaveLength(1)
   })
 })
 

@@ -74,8 +74,14 @@ export function heldUntilOf(budget: Budget, account: Account | undefined, now: I
   if (budget.freeze !== undefined) return budget.freeze.at + DURATION_MAX_MS
   // What asks for an approval has to run until it asks.
   if (account === undefined || budget.onBreach === 'warn' || budget.onBreach === 'suspend') return undefined
+  if (isOfEarlierBudget(budget, account)) return undefined
   if (exhaustedOf(budget, account) === undefined) return undefined
   return nextReset(budget, now) ?? account.since + DURATION_MAX_MS
+}
+
+/** Whether an account is of a budget that was deleted before its name was defined again. It counts and bounds nothing any more. */
+export function isOfEarlierBudget(budget: Budget, account: Account): boolean {
+  return account.createdAt < budget.createdAt
 }
 
 /** Returns the account as it is in the present period. The sums of a period that has ended count no more. */

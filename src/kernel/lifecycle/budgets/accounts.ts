@@ -5,7 +5,13 @@ import { accountId, budgetId, pastPeriodId } from '../../model/budget-ids.ts'
 import { gaugeId, periodsIndex } from '../../model/indexes.ts'
 import type { Instant } from '../../model/records.ts'
 import { addAmounts } from '../../rules/budget-amounts.ts'
-import { boundaryBefore, heldUntilOf, limitOfBudget, presentAccount } from '../../rules/budget-state.ts'
+import {
+  boundaryBefore,
+  heldUntilOf,
+  isOfEarlierBudget,
+  limitOfBudget,
+  presentAccount,
+} from '../../rules/budget-state.ts'
 import type { Tx } from '../../tx.ts'
 import { expectAbsent } from '../expect-absent.ts'
 import { gaugeOf } from '../limits/gauges.ts'
@@ -32,7 +38,10 @@ export function accountOf(tx: Tx, budget: Budget, key: string): Account {
   const { root, name } = budget
   const id = accountId(root, name, key)
   const found = tx.get('account', id)
-  return found === undefined ? newAccount(tx, budget, id, key) : presentAccount(budget, found, tx.now)
+  if (found === undefined) return newAccount(tx, budget, id, key)
+  if (!isOfEarlierBudget(budget, found)) return presentAccount(budget, found, tx.now)
+  // The earlier account ends as a period, so that the numbers of those that follow are others. Delayed executions wait still.
+  return { ...newAccount(tx, budget, id, key), period: found.period + 1, parked: found.parked }
 }
 
 function newAccount(tx: Tx, budget: Budget, id: string, key: string): Account {

@@ -6,7 +6,7 @@ import type { Position } from '../../model/order.ts'
 import type { Account, Budget, Charge, ExecutionId, Instant, PastPeriod } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { presentAccount } from '../../rules/budget-state.ts'
+import { isOfEarlierBudget, presentAccount } from '../../rules/budget-state.ts'
 import type { Range, Tx } from '../../tx.ts'
 import type { BudgetName } from './define-budget.ts'
 
@@ -62,7 +62,8 @@ export function describeBudget(tx: Tx, input: DescribeBudgetInput): DescribeBudg
   const range = accountsRange(input)
   const stored = isOne ? tx.getMany('account', [keyId(input)]) : tx.scan(range, 'account')
   const accounts: Account[] = []
-  for (const account of stored) accounts.push(presentAccount(budget, account, tx.now))
+  for (const account of stored)
+    if (!isOfEarlierBudget(budget, account)) accounts.push(presentAccount(budget, account, tx.now))
   const last = stored[stored.length - 1]
   const cursor = isOne || stored.length < range.limit ? undefined : last?.id
   return { kind: 'budget_described', budget, accounts, cursor, at: tx.now }

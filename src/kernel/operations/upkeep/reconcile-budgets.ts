@@ -12,7 +12,7 @@ import { ACCOUNTS_INDEX, ledgerIndex, reservedIndex } from '../../model/indexes.
 import type { Position } from '../../model/order.ts'
 import type { Account } from '../../model/records.ts'
 import { addAmounts, equalAmounts } from '../../rules/budget-amounts.ts'
-import { isIdleAccount, isOfExecution } from '../../rules/budget-state.ts'
+import { isIdleAccount, isOfEarlierBudget, isOfExecution } from '../../rules/budget-state.ts'
 import type { Tx } from '../../tx.ts'
 
 /** What one walk over a ledger or the reservations of an account has added up. */
@@ -108,7 +108,7 @@ export function reconcileBudgets(tx: Tx, input: ReconcileBudgetsInput): Reconcil
 function useOf(tx: Tx, account: Account, { isEmpty }: Walked): 'used' | 'unused' | 'idle' {
   const budget = tx.get('budget', budgetId(account.root, account.name))
   if (budget === undefined) return 'used'
-  if (budget.deletedAt !== undefined) return 'unused'
+  if (budget.deletedAt !== undefined || isOfEarlierBudget(budget, account)) return 'unused'
   if (!isEmpty || !isIdleAccount(budget, account, tx.now)) return 'used'
   return isOfExecution(budget, account) ? 'idle' : 'unused'
 }
