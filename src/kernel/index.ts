@@ -249,7 +249,7 @@ export type { PartitionFamily } from './model/families.ts'
 export { guardOf, recordsNamedBy, recordsReadAfter } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export { addAmounts, equalAmounts } from './rules/budget-amounts.ts'
-export { budgetId, isBudgetId, nameInBudgetId, rootInId } from './model/budget-ids.ts'
+export { accountIdOf, budgetId, isBudgetId, nameInBudgetId, rootInId } from './model/budget-ids.ts'
 export {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,

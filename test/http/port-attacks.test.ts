@@ -134,6 +134,20 @@ test('a caller of one namespace spends, reserves and releases for its own execut
   expect(await attack('settleReservation', { ...usage, key })).toBe('execution_not_found')
   expect(await attack('releaseReservation', { root, key })).toBe('execution_not_found')
   expect(await attack('renewReservations', { reservations: [{ root, key }], ttlMs: 1 })).toBe('execution_not_found')
+  const own = (operation: string, more: object) =>
+    outcomeOf(found, 'worker-acme', operation, 'q:0', { ...usage, spender: reservation!.spender, ...more })
+  const tokens = (...values: number[]) => ({ amounts: values.map((value) => ({ dimension: 'tokens', value })) })
+  const theirs = { accounts: [...accounts, { name: 'total', key: 'other' }] }
+  for (const operation of ['spendBudget', 'settleReservation'])
+    expect(await own(operation, theirs)).toBe('forbidden')
+  expect(await own('reserveBudget', { ...theirs, ttlMs: 60_000 })).toBe('forbidden')
+  // A dimension that is named twice would be checked once.
+  expect(await own('spendBudget', {})).toBe('spent')
+  expect(await own('spendBudget', tokens(1, 500))).toBe('invalid_input')
+  expect(await own('spendBudget', tokens(-1))).toBe('invalid_input')
+  expect(await own('spendBudget', tokens(0.5))).toBe('invalid_input')
+  expect(await own('spendBudget', tokens(Number.MAX_SAFE_INTEGER))).toBe('invalid_input')
+  expect(await own('spendBudget', { amounts: [{ dimension: 'open reservations', value: 1 }] })).toBe('invalid_input')
   // Its own execution does not make the key of another one its own.
   await using others = await remote(found, 'worker-other')
   const { id } = await others.submit(task('own'), undefined)

@@ -3,8 +3,9 @@
  * believes programs with access to the store. The credential of a remote one may be of less authority than what it says.
  */
 import { EngineError } from '../../kernel/engine-error.ts'
-import { budgetId, budgetsOf, equalAmounts } from '../../kernel/index.ts'
+import { accountIdOf, budgetId, budgetsOf, equalAmounts } from '../../kernel/index.ts'
 import type {
+  AccountRef,
   Amounts,
   DeliverSignalInput,
   ExecutionId,
@@ -33,6 +34,12 @@ import { asksFor, refuseOwnVote } from './budget-votes.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
+interface Spender {
+  readonly namespace: string
+  /** The ids of the accounts in which its spending counts. */
+  readonly keys: ReadonlySet<string>
+}
+
 /** What programs send that name no sender. */
 const UNNAMED = 'client'
 const SPENDS: readonly OperationName[] = ['spendBudget', 'reserveBudget', 'settleReservation', 'awaitRoom']
@@ -43,8 +50,8 @@ const KNOWN_MAX = 10_000
 
 export class CallerClaims {
   readonly #fabric: Fabric
-  /** Executions and their namespaces. An id is never one of another namespace later. */
-  readonly #known = new Map<string, string>()
+  /** Executions, with their namespaces and what they spend. An id is never one of another namespace later. */
+  readonly #known = new Map<string, Spender>()
 
   constructor(fabric: Fabric) {
     this.#fabric = fabric
@@ -149,26 +156,35 @@ export class CallerClaims {
 
   /** Budgets are shared by namespaces, and what was spent under a key is never counted again. */
   async #checkSpenders(spenders: readonly ExecutionId[], namespace: string, input: Input): Promise<Input> {
+    const keys = accountsIn(input)
     await Promise.all(
       spenders.map(async (executionId) => {
-        if ((await this.#namespaceOf(executionId, namespace)) === namespace) return
-        throw new EngineError('execution_not_found', { executionId })
+        const known = this.#known.get(executionId)
+        const isKnown = known !== undefined && keys.every((key) => known.keys.has(key))
+        const spender = isKnown ? known : await this.#readSpender(executionId, namespace)
+        if (spender?.namespace !== namespace) throw new EngineError('execution_not_found', { executionId })
+        if (!keys.every((key) => spender.keys.has(key))) {
+          throw new EngineError('forbidden', {
+            message: `The execution '${executionId}' does not spend these budgets.`,
+          })
+        }
       }),
     )
     return input
   }
 
-  async #namespaceOf(id: ExecutionId, within: string): Promise<string | undefined> {
-    const known = this.#known.get(id)
-    if (known !== undefined) return known
+  async #readSpender(id: ExecutionId, within: string): Promise<Spender | undefined> {
     const { executionPartitions } = this.#fabric.store.settings
     if (!isExecutionId(id) || Number(id.slice(0, id.indexOf('-'))) >= executionPartitions) return undefined
     const asked = { executionId: id, within }
     const { result } = await this.#fabric.batcher.run(partitionOf(id), 'describeExecution', asked)
     if (result.kind === 'refused') return undefined
+    const { execution } = result
     if (this.#known.size >= KNOWN_MAX) this.#known.clear()
-    this.#known.set(id, result.execution.namespace)
-    return result.execution.namespace
+    const keys = new Set(budgetsOf(execution).map(({ limit, key }) => accountIdOf(limit, key)))
+    const spender = { namespace: execution.namespace, keys }
+    this.#known.set(id, spender)
+    return spender
   }
 }
 
@@ -211,6 +227,12 @@ function isSame(approved: Amounts, given: Amounts): boolean {
 
 function notApproved(name: string): EngineError {
   return new EngineError('forbidden', { message: `No approval of the execution raises the budget '${name}' by this.` })
+}
+
+/** Returns the ids of the accounts that a call names. */
+function accountsIn({ root, accounts }: Input): string[] {
+  if (!Array.isArray(accounts)) return []
+  return (accounts as readonly AccountRef[]).map(({ name, key }) => accountIdOf(budgetId(String(root), name), key))
 }
 
 /** Returns the executions that a call spends for; undefined if it is about something else. */

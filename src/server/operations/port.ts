@@ -21,6 +21,7 @@ import type { Principal } from '../auth/principal.ts'
 import { publicError } from '../http/problem.ts'
 import { operationAccess } from './access.ts'
 import type { OperationAccess } from './access.ts'
+import { checkAmountLists } from './amount-lists.ts'
 import { seenBy } from './answers.ts'
 import { CallContext, boundInput } from './bounds.ts'
 import { withoutWakes } from './budget-wakes.ts'
@@ -93,6 +94,7 @@ export class OperationPort {
     const { executionPartitions } = this.#fabric.store.settings
     const context = new CallContext({ operation: own, partition, input, bytes }, namespace, executionPartitions)
     this.#checkerOf(own)(input, INPUT_NAME, context)
+    checkAmountLists(own, input)
     if (own === 'submitFlow' || own === 'createFlow') checkFlowId(input, executionPartitions)
     if (own === 'changeWebhook') checkWebhook(input['change'] as WebhookChange)
     const { batcher } = this.#fabric
