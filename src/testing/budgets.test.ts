@@ -240,3 +240,21 @@ test('an execution with the id of a removed one spends anew', async () => {
   }
   expect((await t.budgets.describe('company')).keys).toMatchObject([{ chargeCount: 2, dimensions: [{ spent: 10 }] }])
 })
+
+test('the key of a report is never that of a reservation or of a call without a key, whatever text it has', async () => {
+  const counted = task('counted', { budgets: [budget('counted', { hard: { tokens: 1_000 } })] })
+  const handler = counted.handle(async (_, ctx) => {
+    await ctx.spend({ tokens: 1 }, { key: 'call' })
+    const call = await ctx.reserve({ tokens: 50 }, { key: 'call' })
+    await call.settle({ tokens: 10 })
+    for (const key of ['spend#1', 'write#1.1#1', '#spend#1', '/call']) await ctx.spend({ tokens: 1 }, { key })
+    await ctx.spend({ tokens: 100 })
+    return await ctx.step('write', async (step) => await step.spend({ tokens: 200 }))
+  })
+  await using t = await testFabric([handler])
+
+  const receipt = await (await t.submit(counted, undefined)).result()
+
+  expect(receipt).toMatchObject({ kind: 'spent' })
+  expect((await t.budgets.describe('counted')).keys[0]?.dimensions).toMatchObject([{ spent: 315, reserved: 0 }])
+})

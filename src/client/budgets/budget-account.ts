@@ -54,9 +54,19 @@ export class BudgetAccount {
     this.trees = treesOf(owner.budgets, batcher)
   }
 
-  /** The key of a call of this execution. */
+  /** The key of a report whose caller has named it. */
   keyOf(name: string): string {
     return `${this.#owner.keyPrefix}:${name}`
+  }
+
+  /** The key of a reservation: a report of the same name counts besides its settlement. */
+  reservationKeyOf(name: string): string {
+    return `${this.#owner.keyPrefix}/${name}`
+  }
+
+  /** The key of a call without a name: no name is the same, whatever text it has. */
+  numberedKeyOf(call: string, number: number): string {
+    return `${this.#owner.keyPrefix}#${call}#${number}`
   }
 
   /** Records what was spent in all trees. A call whose reply was lost is repeated, and counts once. */
@@ -80,14 +90,14 @@ export class BudgetAccount {
     })
   }
 
-  /** Reserves tree by tree. If one has no room, what the others hold is given back. Returns what there was no room for. */
+  /** Reserves tree by tree. If one refuses, what the others hold is given back. Returns what there was no room for. */
   async reserve(key: string, amounts: Amounts, ttlMs: number): Promise<{ tree: Tree; overrun: Overrun } | undefined> {
     for (const [i, tree] of this.trees.entries()) {
       const input = { ...this.#usage(tree, key, amounts), ttlMs }
       const { result } = await this.#run(tree, () => this.#batcher.run(tree.partition, 'reserveBudget', input))
-      if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
-      if (result.kind !== 'budget_exceeded') continue
+      if (result.kind !== 'refused' && result.kind !== 'budget_exceeded') continue
       await this.#release(this.trees.slice(0, i), key)
+      if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       return { tree, overrun: result.overrun }
     }
     return undefined

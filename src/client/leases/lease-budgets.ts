@@ -78,7 +78,7 @@ export class LeaseBudgets {
     const account = await this.#accountOf(id, lease)
     const amounts: Amounts = checkSpending(spending, 'spending')
     const ttlMs = parseDuration(ttl, 'ttl', 1)
-    const name = account.keyOf(checkKey(key, 'key'))
+    const name = account.reservationKeyOf(checkKey(key, 'key'))
     const question: Question = { number: 0, correction: '' }
     for (;;) {
       const refused = await account.reserve(name, amounts, ttlMs)
@@ -98,13 +98,15 @@ export class LeaseBudgets {
   /** Replaces a reservation by what was really spent, which may be more. Idempotent. */
   async settle(id: string, lease: string, key: string, spending: Spending): Promise<SpendReceipt> {
     const account = await this.#accountOf(id, lease)
-    return receiptOf(await account.settle(account.keyOf(checkKey(key, 'key')), checkSpending(spending, 'spending')))
+    return receiptOf(
+      await account.settle(account.reservationKeyOf(checkKey(key, 'key')), checkSpending(spending, 'spending')),
+    )
   }
 
   /** Gives a reservation back. No-op after a settle. */
   async release(id: string, lease: string, key: string): Promise<void> {
     const account = await this.#accountOf(id, lease)
-    await account.release(account.keyOf(checkKey(key, 'key')))
+    await account.release(account.reservationKeyOf(checkKey(key, 'key')))
   }
 
   /** Real spending counts in any case. What it has passed decides how the handler continues. */

@@ -67,7 +67,7 @@ export class BudgetContext {
 
   readonly spend: TaskContext['spend'] = (spending, options) =>
     beginCall(this.#run, 'spend', async () => {
-      const key = this.#keyOf('spend', options)
+      const key = this.#keyOf('spend', 'spend', options)
       const amounts = checkSpending(spending, 'spending')
       const receipts = await this.#spend(key, amounts)
       // Reported again, it learns whether the answer has raised the budget by enough.
@@ -78,7 +78,7 @@ export class BudgetContext {
   readonly reserve: TaskContext['reserve'] = (spending, options) =>
     beginCall(this.#run, 'reserve', async () => {
       const amounts = checkSpending(spending, 'spending')
-      const name = this.#keyOf('reserve', options)
+      const name = this.#keyOf('reserve', 'reserve', options)
       for (;;) {
         const question = await this.#tryReserve(name, amounts)
         if (question === undefined) return this.#reservation(name)
@@ -87,22 +87,21 @@ export class BudgetContext {
     })
 
   /** Calls without a key are numbered in their order, which is the same in every run of the handler. */
-  #keyOf(verb: string, options: SpendOptions | undefined): string {
+  #keyOf(call: string, verb: 'spend' | 'reserve', options: SpendOptions | undefined): string {
     const { key } = spendOptions(options ?? {})
-    if (key !== undefined) return this.#account.keyOf(key)
-    const count = (this.#counts.get(verb) ?? 0) + 1
-    this.#counts.set(verb, count)
-    return this.#account.keyOf(`${verb}#${count}`)
+    if (key !== undefined) return verb === 'spend' ? this.#account.keyOf(key) : this.#account.reservationKeyOf(key)
+    const count = (this.#counts.get(call) ?? 0) + 1
+    this.#counts.set(call, count)
+    return this.#account.numberedKeyOf(call, count)
   }
 
   /** The calls of one try of a step. Its calls without a key are numbered, so that those of another try count, too. */
   ofStep({ name, attempt }: Pick<StepContext, 'name' | 'attempt'>): Pick<StepContext, 'spend' | 'reserve'> {
-    const { epoch } = this.#leased.claimed.fence
-    const keyOf = (options: SpendOptions | undefined) => this.#keyOf(`${name}#${epoch}.${attempt}`, options)
+    const call = `${name}#${this.#leased.claimed.fence.epoch}.${attempt}`
     const spend: StepContext['spend'] = async (spending, options) =>
-      receiptOf(await this.#spend(keyOf(options), checkSpending(spending, 'spending')))
+      receiptOf(await this.#spend(this.#keyOf(call, 'spend', options), checkSpending(spending, 'spending')))
     const reserve: StepContext['reserve'] = async (spending, options) => {
-      const key = keyOf(options)
+      const key = this.#keyOf(call, 'reserve', options)
       const question = await this.#tryReserve(key, checkSpending(spending, 'spending'))
       if (question !== undefined) throw question
       return this.#reservation(key)
