@@ -1,5 +1,6 @@
 /** Permits that are lent to one claim, so that the work that they cover starts without another round. */
 import type { LimitRef, PermitsAtHand } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
 import type { KeyPermits, Permit } from './key-permits.ts'
 
 /** Permits of one key and weight. */
@@ -15,6 +16,7 @@ export class Hand {
   readonly #lent: Lent[] = []
   /** Keys whose blocked work the claim may take. */
   readonly #takesBlocked = new Set<KeyPermits>()
+  #admitsAt: number | undefined
 
   /** Takes up to so many free permits of a key. Returns how many kinds of permits that adds. */
   lend(key: KeyPermits, count: number, takesBlocked: boolean): number {
@@ -27,6 +29,11 @@ export class Hand {
       else lent.permits.push(permit)
     }
     return this.#lent.length - first
+  }
+
+  /** When the answer to the claim arrived, on the monotonic clock: its executions are admitted in one turn. */
+  admitsAt(runtime: Pick<Runtime, 'monotonic'>): number {
+    return (this.#admitsAt ??= runtime.monotonic())
   }
 
   get isEmpty(): boolean {

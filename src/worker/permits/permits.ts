@@ -152,7 +152,7 @@ export class Permits {
   /** Admits an execution: at once if permits were lent for it, or are free. Returns whether it may start now. */
   admit(leased: LeasedExecution, hand: Hand | undefined): boolean {
     const { limits, isAdmitted } = leased.claimed
-    const now = this.#now
+    const now = hand?.admitsAt(this.#options.services.runtime) ?? this.#now
     const left: LimitRef[] = []
     for (const need of limits) {
       const permit = isAdmitted ? hand?.take(need, now) : undefined
@@ -174,10 +174,11 @@ export class Permits {
     const permits = holder === undefined ? undefined : this.#granted.get(holder)
     if (holder === undefined || permits === undefined) return
     this.#granted.delete(holder)
+    const now = this.#now
     for (const permit of permits) {
       permit.key.leave(permit)
       permit.isUsed ||= isCounted
-      this.#putBack(permit)
+      this.#putBack(permit, now)
     }
     this.#listener.requestTurn()
   }
@@ -317,7 +318,7 @@ export class Permits {
     const permits = leased?.holder === undefined ? undefined : this.#granted.get(leased.holder)
     if (leased?.holder === undefined || permits === undefined) {
       // It has ended meanwhile.
-      this.#putBack(permit)
+      this.#putBack(permit, this.#now)
       return
     }
     const exchanged = permits.map((other) => (other === lapsed ? permit : other))
@@ -328,12 +329,11 @@ export class Permits {
   }
 
   /** A permit without a rate may serve again, for a while: then others get their turn. */
-  #putBack(permit: Permit): void {
+  #putBack(permit: Permit, now: number): void {
     const { key } = permit
     if (permit.generation !== key.generation) return
     this.#touched.add(key)
     const isKept = !permit.isUsed || (key.isReusable && permit.of === undefined)
-    const now = this.#now
     if (isKept && this.#isOpen && key.isUsable(now) && now - permit.takenOn < KEEP_MS) key.putFree(permit)
     else this.#deskOf(key).giveBack(permit, key.isContended || !this.#isOpen)
   }
