@@ -20,7 +20,8 @@ async function accountOf(defined: Readonly<Record<string, number>>) {
   }
   const spender = { executionId: undefined, namespace: 'default', task: 'draft', epoch: 1, attempt: 1 }
   const budgets = ROOTS.map((root) => ({ limit: budgetId(root, root), key: '' }))
-  const owner = { spender, budgets, keyPrefix: 'x', run: <T>(_: unknown, call: () => Promise<T>) => call() }
+  const run = <T>(_: unknown, call: () => Promise<T>) => call()
+  const owner = { spender, budgets, keyPrefix: 'x', run, report: run }
   const reserved = async () => {
     const places = Object.keys(defined).map(async (name) => {
       const asked = { root: name, name, key: '', limit: 1 }

@@ -18,6 +18,8 @@ export interface BudgetOwner {
   readonly keyPrefix: string
   /** Sends a call, and repeats it while the store does not answer. */
   readonly run: <T>(partition: Partition, call: () => Promise<T>) => Promise<T>
+  /** The same for a report of what was spent: the call is repeated also after the lease is lost. */
+  readonly report: <T>(partition: Partition, call: () => Promise<T>) => Promise<T>
 }
 
 /** A tree of budgets that an execution spends. */
@@ -73,7 +75,8 @@ export class BudgetAccount {
   async spend(key: string, amounts: Amounts): Promise<TreeReceipt[]> {
     return await this.#inAll(async (tree) => {
       const usage = this.#usage(tree, key, amounts)
-      const { result } = await this.#run(tree, () => this.#batcher.run(tree.partition, 'spendBudget', usage))
+      const call = () => this.#batcher.run(tree.partition, 'spendBudget', usage)
+      const { result } = await this.#owner.report(tree.partition, call)
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       if (result.kind === 'already_spent') return { isNew: false, hard: result.hard, soft: [] }
       return this.#receiptOf(tree, result)
@@ -84,7 +87,7 @@ export class BudgetAccount {
     return await this.#inAll(async (tree) => {
       const usage = this.#usage(tree, key, amounts)
       const call = () => this.#batcher.run(tree.partition, 'settleReservation', usage)
-      const { result } = await this.#run(tree, call)
+      const { result } = await this.#owner.report(tree.partition, call)
       if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
       return this.#receiptOf(tree, result.kind === 'already_settled' ? undefined : result)
     })

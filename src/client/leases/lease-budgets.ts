@@ -174,11 +174,13 @@ export class LeaseBudgets {
     const execution = await heldExecution(session, id, lease)
     const { id: executionId, epoch, namespace, task, createdAt, run = 0, journal } = execution
     const attempt = execution.attempt?.number ?? 1
+    const answered = <T>(_partition: unknown, call: () => Promise<T>) => retryWhileUnavailable(session.runtime, call)
     const owner = {
       spender: { executionId, namespace, task, epoch, attempt },
       budgets: budgetsOf(execution),
       keyPrefix: spendingPrefixOf({ executionId, createdAt, run }, journal?.era),
-      run: <T>(_partition: unknown, call: () => Promise<T>) => retryWhileUnavailable(session.runtime, call),
+      run: answered,
+      report: answered,
     }
     return new BudgetAccount(owner, session.batcher)
   }

@@ -276,5 +276,6 @@ function ownerOf(leased: LeasedExecution, services: BudgetServices): BudgetOwner
       }
       return retryUntilAnswered(services, subject, call)
     },
+    report: (partition, call) => retryUntilAnswered(services, { partition, refusal: undefined }, call),
   }
 }

@@ -107,3 +107,28 @@ test.each(['before', 'after'] as const)(
     expect(at).toBeGreaterThan(LEAST_CALLS)
   },
 )
+
+test('a settlement during an outage counts, also if its lease is lost meanwhile', async () => {
+  await using world = createWorld()
+  world.fabric.engine()
+  let calls = 0
+  let isDown = false
+  const calling = spending.handle(async (_, ctx) => {
+    await ctx.step('write', async (step) => {
+      const reserved = await step.reserve({ tokens: 90 })
+      calls += 1
+      isDown = calls === 1
+      await reserved.settle({ tokens: 70 })
+    })
+  })
+  world.work([calling], { leaseTtl: '2s' })
+  world.store.plan = () => (isDown ? 'before' : undefined)
+  await world.fabric.submit(spending, undefined, { id: 'paid' })
+  await world.advance(10_000)
+  isDown = false
+  await world.advance(20_000)
+
+  expect((await world.fabric.execution('paid').describe()).state).toBe('completed')
+  expect(calls).toBe(2)
+  expect(await readSums(world, 'tenants', 'acme')).toEqual({ spent: 140, reserved: 0, open: 0, lines: [70, 70] })
+})
