@@ -295,7 +295,8 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     if (wakeAt !== undefined) plan.record('budget', limit)
   },
   wakeWaiting: (plan, input) => {
-    planLimit(plan, input)
+    if (isBudgetId(input.name)) plan.record('budget', input.name)
+    else planLimit(plan, input)
     plan.page(wakeRange(input))
   },
   takePermits: (plan, input) => planPermits(plan, input.requests, input.workerInstanceId),

@@ -819,7 +819,8 @@ export const namedShapes: Readonly<Record<string, Shape>> = {
   RenewPermitsInput: { fields: { workerInstanceId: 'text', ttlMs: 'number', keys: { list: { ref: 'LimitKey' } } } },
   LimitKey: { fields: { limit: 'text', key: 'text' } },
   HoldLimitInput: { fields: { retryAfterMs: 'number', 'by?': 'text', 'reason?': 'text', limit: 'text', key: 'text' } },
-  WakeWaitingInput: { fields: { name: 'text', 'cursor?': { ref: 'Position' } } },
+  WakeWaitingInput: { fields: { name: 'text', 'cursor?': { ref: 'WakeCursor' } } },
+  WakeCursor: { fields: { stage: { words: ['delayed', 'blocked'] }, 'after?': { ref: 'Position' } } },
   ReadWakesInput: { fields: { id: 'text' } },
   ConfirmWakesInput: {
     fields: { limit: 'text', keys: { list: { fields: { key: 'text', at: 'number' } } }, 'wakeAt?': 'number' },
