@@ -45,6 +45,8 @@ const STOCK_MAX = 2_048
 const AMPLE_STOCK = 4
 /** Permits that are asked for at once for blocked work. */
 const PULL_MAX = 50
+/** Limits whose partitions are remembered. A lane has a limit of its own, and there may be any number of lanes. */
+const KNOWN_PARTITION_MAX = 1_000
 
 /** Requests for blocked work of one key are at least so far apart, so that permits that no claim uses cause no storm. */
 const PULL_EVERY_MS = 10
@@ -496,6 +498,7 @@ export class Permits {
   #partitionOf(limit: string): Partition {
     let partition = this.#partitions.get(limit)
     if (partition === undefined) {
+      if (this.#partitions.size >= KNOWN_PARTITION_MAX) this.#partitions.clear()
       partition = limitPartition(limit, this.#options.services.batcher.store.settings)
       this.#partitions.set(limit, partition)
     }
