@@ -138,8 +138,7 @@ test('a caller of one namespace spends, reserves and releases for its own execut
     outcomeOf(found, 'worker-acme', operation, 'q:0', { ...usage, spender: reservation!.spender, ...more })
   const tokens = (...values: number[]) => ({ amounts: values.map((value) => ({ dimension: 'tokens', value })) })
   const theirs = { accounts: [...accounts, { name: 'total', key: 'other' }] }
-  for (const operation of ['spendBudget', 'settleReservation'])
-    expect(await own(operation, theirs)).toBe('forbidden')
+  for (const operation of ['spendBudget', 'settleReservation']) expect(await own(operation, theirs)).toBe('forbidden')
   expect(await own('reserveBudget', { ...theirs, ttlMs: 60_000 })).toBe('forbidden')
   // A dimension that is named twice would be checked once.
   expect(await own('spendBudget', {})).toBe('spent')
