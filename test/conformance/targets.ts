@@ -1,6 +1,7 @@
 /** The stores that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
 import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import type { Unsteadiness } from '../../src/stores/memory/conditional-memory.fixture.ts'
+import { MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
 import { isInMemory } from '../servers/embedded.ts'
 import { serverLocations } from '../servers/server-locations.ts'
@@ -19,6 +20,12 @@ const FAIL_EVERY = 5
 
 export const memory: StoreTarget = inMemory('memory', (runtime, indexedTags) =>
   openStore('memory:', { runtime, indexedTags }),
+)
+
+/** A store in memory with as many partitions as one on a server has. */
+export const partitioned: StoreTarget = inMemory(
+  'memory, partitioned',
+  async (runtime, indexedTags) => new MemoryStore(runtime, { executionPartitions: 8, indexedTags }),
 )
 
 /** The same records, loaded and committed under conditions as across a network, with conflicts that nothing caused. */

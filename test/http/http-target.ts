@@ -14,7 +14,7 @@ import { parseRemote } from '../../src/stores/remote/remote-location.ts'
 import { RemoteStore } from '../../src/stores/remote/remote-store.ts'
 import type { Answer, Call, Store } from '../../src/stores/store.ts'
 import { afterEachFile } from '../after-file.ts'
-import { memory } from '../conformance/targets.ts'
+import { partitioned } from '../conformance/targets.ts'
 import type { LentTarget, OpenedTarget, StoreTarget } from '../conformance/store-target.ts'
 
 /** The page of events that a server returns at most. */
@@ -48,7 +48,7 @@ class ServedStore {
   }
 
   static async start(indexedTags: readonly string[]): Promise<ServedStore> {
-    const found = new ServedStore(indexedTags, await memory.open(virtualRuntime(), indexedTags))
+    const found = new ServedStore(indexedTags, await partitioned.open(virtualRuntime(), indexedTags))
     const fabric = new Fabric(found.#near(), found.#runtime, { allNamespaces: true })
     // Requests take time, and the clock of the tests stands still.
     const server = await serve({ handler: createHandler(fabric), runtime: systemRuntime(), port: 0 })
@@ -64,7 +64,7 @@ class ServedStore {
 
   async lend(): Promise<LentTarget> {
     this.#runtime.jump(this.#startAt - this.#runtime.now())
-    this.#target = await memory.open(this.#runtime, this.#indexedTags)
+    this.#target = await partitioned.open(this.#runtime, this.#indexedTags)
     const { store: near } = this.#target
     const target = { ...this.#target, store: mixed(near, this.#far ?? near) }
     return { runtime: this.#runtime, target, giveBack: async () => undefined }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { Client } from '../../src/client/index.ts'
 import { executionIdFromKey, memberIdOf } from '../../src/client/transport/ids.ts'
+import { budget } from '../../src/client/define/budget.ts'
 import { limit } from '../../src/client/define/limit.ts'
 import { until } from '../servers/until.ts'
 import { task } from '../../src/client/define/task.ts'
@@ -339,20 +340,14 @@ test('only admins see the whole URL of a webhook and its sealed secrets', async 
 test('a caller of one namespace reads no charges of another one', async () => {
   const found = await start()
   const acme = new Client(found.fabric.store, found.fabric.runtime, { namespace: 'acme' })
-  const { id } = await acme.submit(greet, { name: 'ada' }, { id: 'secret' })
-  const define = {
-    ...{ root: 'tokens', name: 'tokens', hard: [{ dimension: 'tokens', value: 10 }], soft: [] },
-    ...{ onBreach: 'warn', boundaries: [] },
-  }
+  const tokens = budget('tokens', { hard: { tokens: 10 }, onBreach: 'warn' })
+  const { id } = await acme.submit(greet, { name: 'ada' }, { id: 'secret', budgets: [tokens] })
   const spend = {
     ...{ root: 'tokens', key: `${id}-1.0:call`, accounts: [{ name: 'tokens', key: '' }] },
     amounts: [{ dimension: 'tokens', value: 1 }],
     spender: { executionId: id, namespace: 'acme', task: 'greet', epoch: 1, attempt: 1 },
   }
   const partition = 'q:0'
-  expect(await outcomeOf(found, 'operator', { partition, operation: 'defineBudget', input: define })).toBe(
-    'budget_defined',
-  )
   expect(await outcomeOf(found, 'worker-acme', { partition, operation: 'spendBudget', input: spend })).toBe('spent')
 
   const read = { partition, operation: 'readCharges', input: { spentBy: id, limit: 10 } }
