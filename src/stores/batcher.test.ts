@@ -98,6 +98,22 @@ test('a submit goes to a partition at rest rather than behind a batch that is un
   expect(new Set(numbers).size).toBe(4)
 })
 
+test('new executions of one turn fill the batch of one partition after the other', async () => {
+  const { runtime, batcher } = createBatcher(8)
+  const countsOf = (numbers: readonly number[]) =>
+    [...Map.groupBy(numbers, (number) => number).values()].map((same) => same.length)
+  const turn = (size: number) => Array.from({ length: size }, () => batcher.partitionNumberToFill())
+
+  const burst = turn(120)
+  for (const number of burst) void batcher.run(executionPartition(number), 'inspectPartition', { limit: 1 })
+  await runtime.advance(0)
+  const alone = [...turn(1), ...turn(1)]
+
+  expect(countsOf(burst)).toEqual([50, 50, 20])
+  expect(burst).not.toContain(alone[0])
+  expect(new Set(alone).size).toBe(1)
+})
+
 test('processes do not all begin with the same partition', () => {
   const starts = new Set<number>()
   for (let i = 0; i < 50; i++) {

@@ -77,6 +77,8 @@ export class Batcher {
   #heldTimer: Timer | undefined
   #batchMs = 0
   #fillNumber: number | undefined
+  /** New executions of this turn that go to that partition. Their calls are queued when their inputs are prepared. */
+  #givenCount = 0
   /** Calls with a codec that are not answered. */
   #translating = 0
   #isClosed = false
@@ -154,15 +156,19 @@ export class Batcher {
     const count = this.#store.settings.executionPartitions
     if (count === 1) return 0
     // A random start, so that short-lived programs do not all fill the same partition.
-    this.#fillNumber ??= Math.floor(this.#runtime.random() * count)
-    const filling = this.#outboxes.get(executionPartition(this.#fillNumber))
-    if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
-      this.#fillNumber = (this.#fillNumber + 1) % count
-    } else if (this.#inFlightMax === 1 && filling.inFlight > 0) {
+    const current = this.#fillNumber ?? Math.floor(this.#runtime.random() * count)
+    const filling = this.#outboxes.get(executionPartition(current))
+    const filledCount = Math.max(this.#givenCount, filling?.waiting.length ?? 0)
+    let chosen = current
+    if (filledCount === 0 || filledCount >= BATCH_OPERATION_LIMIT) {
+      chosen = (current + 1) % count
+    } else if (this.#inFlightMax === 1 && filling !== undefined && filling.inFlight > 0) {
       // Partitions of such a store run in parallel: an idle one starts at once.
-      this.#fillNumber = this.#nextIdle(this.#fillNumber) ?? this.#fillNumber
+      chosen = this.#nextIdle(current) ?? current
     }
-    return this.#fillNumber
+    this.#givenCount = chosen === this.#fillNumber ? this.#givenCount + 1 : 1
+    this.#fillNumber = chosen
+    return chosen
   }
 
   /** The next partition without a batch in flight. */
@@ -213,6 +219,7 @@ export class Batcher {
   #sendScheduled(isOverdue: boolean): void {
     const scheduled = this.#scheduled
     this.#scheduled = []
+    this.#givenCount = 0
     for (const outbox of scheduled) {
       while (this.#maySend(outbox) && (isOverdue || this.#inFlight < this.#busyBatches || fillsBatch(outbox))) {
         void this.#send(outbox, takeBatch(outbox))
