@@ -168,6 +168,8 @@ export class Batcher {
     }
     this.#givenCount = chosen === this.#fillNumber ? this.#givenCount + 1 : 1
     this.#fillNumber = chosen
+    // The turn ends also if no call is queued, as for a submit that is staged in a transaction of the caller.
+    this.#sendSoon()
     return chosen
   }
 
