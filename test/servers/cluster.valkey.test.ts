@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from './cluster.ts'
 import type { Server } from './server.ts'
@@ -108,5 +110,22 @@ describe('a cluster', () => {
     expect(await cluster.roleOf(owner)).toBe('replica')
     expect(await cluster.replicasOf(successor)).toEqual([owner])
     expect(await countIn(slot, owner)).toBe(keys.length)
+  })
+
+  test('a replica starts again with a file that was written before the members had exchanged their shards', async () => {
+    const replica = cluster.nodes.at(-1)!
+    await replica.kill()
+    const file = path.join(replica.folder, 'nodes.conf')
+    const early = (await readFile(file, 'utf8')).replace(
+      /(shard-id=)[0-9a-f]+(?= [a-z,]*slave)/g,
+      `$1${'0'.repeat(40)}`,
+    )
+    await writeFile(file, early)
+
+    await replica.restart()
+    await cluster.untilSettled()
+
+    expect(early).toContain('0'.repeat(40))
+    expect(await cluster.roleOf(replica)).toBe('replica')
   })
 })

@@ -15,6 +15,7 @@ import { startProcess } from './server-process.ts'
 import type { ServerProcess } from './server-process.ts'
 import { planServer } from './server-settings.ts'
 import type { ServerOptions, ServerPlan } from './server-settings.ts'
+import { alignShards } from './shards.ts'
 
 /** An argument of a command; bytes for what is not text. */
 export type CommandPart = string | number | Buffer
@@ -61,8 +62,9 @@ export class Server extends LocalServer<ServerProcess> {
     return (await this.#connection.get()).callBuffer(command, ...parts)
   }
 
-  protected start(occupy: Place['occupy']): Promise<StartResult<ServerProcess>> {
-    return startProcess(this.#plan, occupy)
+  protected async start(occupy: Place['occupy']): Promise<StartResult<ServerProcess>> {
+    await alignShards(this.folder)
+    return await startProcess(this.#plan, occupy)
   }
 
   protected override async disconnect(): Promise<void> {
