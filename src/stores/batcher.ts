@@ -168,9 +168,17 @@ export class Batcher {
     }
     this.#givenCount = chosen === this.#fillNumber ? this.#givenCount + 1 : 1
     this.#fillNumber = chosen
-    // The turn ends also if no call is queued, as for a submit that is staged in a transaction of the caller.
+    // The turn ends also if no call is queued, as when its input is refused.
     this.#sendSoon()
     return chosen
+  }
+
+  /** Chooses the next partition in turn, for a new execution whose call joins no batch. */
+  nextPartitionNumber(): number {
+    const count = this.#store.settings.executionPartitions
+    this.#fillNumber = ((this.#fillNumber ?? Math.floor(this.#runtime.random() * count)) + 1) % count
+    this.#givenCount = 0
+    return this.#fillNumber
   }
 
   /** The next partition without a batch in flight. */

@@ -130,7 +130,10 @@ async function submitInSpan(
       : key !== undefined
         ? executionIdFromKey(namespace, key, settings.executionPartitions)
         : task.fairness === undefined
-          ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
+          ? mintExecutionId(
+              stage === undefined ? batcher.partitionNumberToFill() : batcher.nextPartitionNumber(),
+              runtime,
+            )
           : (placed: Placed) => mintExecutionId(fairPlacementOf(batcher, runtime).nextNumber(placed), runtime)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : requestId }
